@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registry of caches: creating, changing and destroying them, and the
+ * routes that lead each to its stores.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/idr.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/rculist.h>
+#include <linux/workqueue.h>
+
+#include "hslab_internal.h"
+
+DEFINE_MUTEX(hslab_mutex);
+LIST_HEAD(hslab_caches);
+
+/* Destroyed with objects still live. */
+static LIST_HEAD(hslab_zombies);
+static DEFINE_IDR(hslab_ids);
+
+/*
+ * ROUTES
+ */
+static void hslab_drain(struct work_struct *work);
+static DECLARE_DELAYED_WORK(hslab_drain_work, hslab_drain);
+
+/* How often to look whether a route has drained, in jiffies: less and less. */
+#define HSLAB_DRAIN_MIN		(HZ / 20 + 1UL)
+#define HSLAB_DRAIN_MAX		((unsigned long)HZ)
+
+static unsigned long hslab_drain_delay = HSLAB_DRAIN_MIN;
+
+static void hslab_drain_soon(void)
+{
+	WRITE_ONCE(hslab_drain_delay, HSLAB_DRAIN_MIN);
+	mod_delayed_work(system_unbound_wq, &hslab_drain_work, 0);
+}
+
+/* Stores that no route leads to, for hslab_drain() to destroy. */
+static LIST_HEAD(hslab_unused_stores);
+
+static void hslab_store_unused(struct hslab_store *store)
+{
+	lockdep_assert_held(&hslab_mutex);
+
+	if (store->nr_routes)
+		return;
+	list_move(&store->node, &hslab_unused_stores);
+	hslab_drain_soon();
+}
+
+static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
+					      struct hslab_store *store)
+{
+	struct hslab_route *route;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	route = kzalloc(sizeof(*route), GFP_KERNEL);
+	if (!route)
+		return NULL;
+	route->counts = alloc_percpu(struct hslab_counts);
+	if (!route->counts) {
+		kfree(route);
+		return NULL;
+	}
+	route->kmem = store->kmem;
+	route->live_key = store->key ^
+			  (HSLAB_LIVE | store->plain |
+			   (u64)cache->id << HSLAB_CACHE_SHIFT);
+	route->multiplier = store->multiplier;
+	route->inverse = store->inverse;
+	route->random = store->random;
+	route->padding = store->padding;
+	route->tag_off = store->tag_off;
+	route->words = store->tag_off / sizeof(u64);
+	route->store = store;
+	route->cache = cache;
+	list_add_tail(&route->in_store, &store->routes);
+	store->nr_routes++;
+	list_add_rcu(&route->in_cache, &cache->routes);
+	return route;
+}
+
+static void hslab_route_free(struct hslab_route *route)
+{
+	free_percpu(route->counts);
+	kfree(route);
+}
+
+/* What the constructor does to the objects of the store's next slab pages. */
+static void hslab_set_fresh(struct hslab_store *store, u64 policy_word)
+{
+	u64 fresh = policy_word & HSLAB_FILL_MASK;
+
+	if (hslab_fill_kind(fresh) == HSLAB_FILL_KEPT)
+		fresh = hslab_fill_bits(HSLAB_FILL_FRESH, 0);
+	WRITE_ONCE(store->fresh, fresh);
+}
+
+/* Give a new store its domain and its place; NULL-free: ERR_PTR on failure. */
+static struct hslab_store *hslab_store_add(const struct hslab_cache *cache,
+					   const struct hslab_domain *domain)
+{
+	struct hslab_store *store;
+	int err;
+
+	store = hslab_store_create(&cache->geometry, domain, cache->name);
+	if (IS_ERR(store))
+		return store;
+	err = hslab_sysfs_add_store(store);
+	if (err) {
+		hslab_store_destroy(store);
+		return ERR_PTR(err);
+	}
+	list_add_tail(&store->node, &hslab_stores);
+	return store;
+}
+
+/*
+ * Make cache->route lead to a store of the domain that cache->policy asks for.
+ * On an error everything is as before.
+ */
+static int hslab_reroute(struct hslab_cache *cache)
+{
+	struct hslab_route *route, *before = cache->route;
+	struct hslab_domain domain;
+	struct hslab_store *store;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	hslab_domain_of(&domain, cache);
+	if (before &&
+	    hslab_merge_decide(&cache->geometry, &domain,
+			       &before->store->geometry,
+			       &before->store->domain) == HSLAB_SHARE)
+		return 0;
+
+	store = hslab_store_find(&cache->geometry, &domain);
+	if (!store && before && before->store->nr_routes == 1) {
+		/* The store is nobody else's: it changes with us. */
+		before->store->domain = domain;
+		return 0;
+	}
+	if (!store)
+		store = hslab_store_add(cache, &domain);
+	if (IS_ERR(store))
+		return PTR_ERR(store);
+
+	list_for_each_entry(route, &cache->routes, in_cache)
+		if (route->store == store)
+			goto publish;
+	route = hslab_route_create(cache, store);
+	if (!route) {
+		hslab_store_unused(store);
+		return -ENOMEM;
+	}
+publish:
+	if (before)
+		before->unpublished = get_state_synchronize_rcu();
+	rcu_assign_pointer(cache->route, route);
+	return 0;
+}
+
+/* Unlink the routes of a cache that nothing needs any more. */
+static bool hslab_drain_cache(struct hslab_cache *cache,
+			      struct list_head *routes)
+{
+	struct hslab_route *route, *next;
+	bool left = false;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	list_for_each_entry_safe(route, next, &cache->routes, in_cache) {
+		struct hslab_store *store = route->store;
+
+		if (route == cache->route && !cache->dying)
+			continue;
+		if (!poll_state_synchronize_rcu(route->unpublished) ||
+		    hslab_route_live(route)) {
+			left = true;
+			continue;
+		}
+		hslab_counts_retire(route);
+		list_del_rcu(&route->in_cache);
+		list_move(&route->in_store, routes);
+		store->nr_routes--;
+		if (!store->nr_routes)
+			list_move(&store->node, &hslab_unused_stores);
+	}
+	return left;
+}
+
+/*
+ * Free what has drained: routes, the stores they led to, destroyed caches.
+ *
+ * An allocation or a free may have read cache->route before it was changed,
+ * with preemption off. A grace period later it has been counted as live, or
+ * has ended; so one is waited for before the routes are looked at, and one more
+ * for those who still walk the lists.
+ */
+static void hslab_drain(struct work_struct *work)
+{
+	unsigned long delay = READ_ONCE(hslab_drain_delay);
+	struct hslab_store *store, *next_store;
+	struct hslab_route *route, *next_route;
+	struct hslab_cache *cache, *next;
+	LIST_HEAD(routes);
+	LIST_HEAD(stores);
+	LIST_HEAD(caches);
+	bool left = false;
+
+	synchronize_rcu();
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(cache, &hslab_caches, node)
+		left |= hslab_drain_cache(cache, &routes);
+	list_for_each_entry_safe(cache, next, &hslab_zombies, node) {
+		left |= hslab_drain_cache(cache, &routes);
+		if (list_empty(&cache->routes)) {
+			idr_remove(&hslab_ids, cache->id);
+			list_move(&cache->node, &caches);
+		}
+	}
+	list_splice_init(&hslab_unused_stores, &stores);
+	mutex_unlock(&hslab_mutex);
+
+	if (!list_empty(&routes) || !list_empty(&caches))
+		synchronize_rcu();
+	list_for_each_entry_safe(route, next_route, &routes, in_store)
+		hslab_route_free(route);
+	list_for_each_entry_safe(store, next_store, &stores, node) {
+		hslab_sysfs_del_store(store);
+		hslab_store_destroy(store);
+	}
+	list_for_each_entry_safe(cache, next, &caches, node) {
+		bool internal = cache->internal;
+
+		kfree(cache);
+		if (!internal)
+			module_put(THIS_MODULE);
+	}
+	if (left) {
+		WRITE_ONCE(hslab_drain_delay, min(2 * delay, HSLAB_DRAIN_MAX));
+		queue_delayed_work(system_unbound_wq, &hslab_drain_work, delay);
+	}
+}
+
+/*
+ * THE REGISTRY
+ */
+static struct hslab_cache *hslab_cache_find(const char *name)
+{
+	struct hslab_cache *cache;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	list_for_each_entry(cache, &hslab_caches, node)
+		if (!strcmp(cache->name, name))
+			return cache;
+	return NULL;
+}
+
+/* The name of a cache by its number, "?" if it is gone. Any context. */
+void hslab_cache_name(unsigned int id, char *name)
+{
+	struct hslab_cache *cache;
+
+	rcu_read_lock();
+	cache = idr_find(&hslab_ids, id);
+	strscpy(name, cache ? cache->name : "?", HSLAB_NAME_LEN);
+	rcu_read_unlock();
+}
+
+/* The flags that are handed on to kmem_cache_create(), and the rest of those known. */
+#define HSLAB_FLAGS_PASSED						\
+	(SLAB_HWCACHE_ALIGN | SLAB_CACHE_DMA | SLAB_CACHE_DMA32 |	\
+	 SLAB_TYPESAFE_BY_RCU | SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT |	\
+	 SLAB_NOLEAKTRACE)
+#define HSLAB_FLAGS_KNOWN						\
+	(HSLAB_FLAGS_PASSED | SLAB_PANIC | HSLAB_COMPAT_NO_MERGE |	\
+	 HSLAB_COMPAT_MEM_SPREAD)
+
+static int hslab_args_check(const char *name, unsigned int size,
+			    const struct hslab_args *args)
+{
+	slab_flags_t unknown = args->flags & ~HSLAB_FLAGS_KNOWN;
+	size_t len;
+
+	len = name ? strnlen(name, HSLAB_NAME_LEN) : 0;
+	if (!len || len >= HSLAB_NAME_LEN || strchr(name, '/') ||
+	    !strcmp(name, ".") || !strcmp(name, "..")) {
+		pr_warn("a cache's name needs 1 to %d characters other than '/'\n",
+			HSLAB_NAME_LEN - 1);
+		return -EINVAL;
+	}
+	if (!size || size > HSLAB_MAX_SIZE) {
+		pr_warn("cache %s: size %u is not in 1..%lu\n", name, size,
+			(unsigned long)HSLAB_MAX_SIZE);
+		return -EINVAL;
+	}
+	if (args->align &&
+	    (!is_power_of_2(args->align) || args->align > KMALLOC_MAX_SIZE)) {
+		pr_warn("cache %s: alignment %u is not a power of two up to %lu\n",
+			name, args->align, (unsigned long)KMALLOC_MAX_SIZE);
+		return -EINVAL;
+	}
+	if (unknown) {
+		pr_warn("cache %s: flags %#x are not supported (slub_debug's would slow down every cache of the system)\n",
+			name, (__force unsigned int)unknown);
+		return -EINVAL;
+	}
+	if (args->usersize > size || args->useroffset > size - args->usersize ||
+	    (args->useroffset && !args->usersize)) {
+		pr_warn("cache %s: usercopy window of %u bytes at %u is not within %u bytes\n",
+			name, args->usersize, args->useroffset, size);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The alignment that mm/slab_common.c's calculate_alignment() comes to, 8 at least. */
+static unsigned int hslab_alignment(const struct hslab_args *args,
+				    unsigned int size)
+{
+	unsigned int align = max_t(unsigned int, args->align, sizeof(u64));
+
+	if (args->flags & SLAB_HWCACHE_ALIGN) {
+		unsigned int line = cache_line_size();
+
+		while (size <= line / 2)
+			line /= 2;
+		align = max(align, line);
+	}
+	return align;
+}
+
+static void hslab_geometry_of(struct hslab_geometry *geometry,
+			      unsigned int size, const struct hslab_args *args)
+{
+	geometry->payload = round_up(size, sizeof(u64));
+	geometry->align = hslab_alignment(args, geometry->payload +
+						HSLAB_TAG_SIZE);
+	geometry->flags = args->flags & HSLAB_FLAGS_PASSED;
+	geometry->useroffset = args->useroffset;
+	geometry->usersize = args->usersize;
+}
+
+/* The bytes of the last word that are not the object's (little endian: the upper ones). */
+static u64 hslab_pad_mask(unsigned int size)
+{
+	unsigned int used = size % sizeof(u64);
+
+	if (!used)
+		return 0;
+	return (__force u64)cpu_to_le64(~0ULL << (used * 8));
+}
+
+/* Find a new cache a number and a store. */
+static int hslab_cache_enter(struct hslab_cache *cache)
+{
+	int err;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	if (hslab_cache_find(cache->name)) {
+		pr_warn("cache %s: there is one of that name\n", cache->name);
+		return -EEXIST;
+	}
+	err = idr_alloc(&hslab_ids, cache, 1, HSLAB_CACHES_MAX + 1, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	cache->id = err;
+
+	err = hslab_reroute(cache);
+	if (err) {
+		idr_remove(&hslab_ids, cache->id);
+		return err;
+	}
+	hslab_set_fresh(cache->route->store, cache->policy_word);
+	list_add_tail(&cache->node, &hslab_caches);
+	return 0;
+}
+
+/* What of a new cache is known from its arguments alone. */
+static int hslab_cache_fill_in(struct hslab_cache *cache, const char *name,
+			       unsigned int size,
+			       const struct hslab_args *args)
+{
+	strscpy(cache->name, name, sizeof(cache->name));
+	cache->size = size;
+	cache->pad_mask = hslab_pad_mask(size);
+	cache->ctor = args->ctor;
+	hslab_geometry_of(&cache->geometry, size, args);
+	INIT_LIST_HEAD(&cache->routes);
+	init_completion(&cache->kobj_gone);
+
+	mutex_lock(&hslab_mutex);
+	cache->policy = hslab_defaults;
+	mutex_unlock(&hslab_mutex);
+	if (args->profile &&
+	    hslab_policy_set(&cache->policy, &hslab_fields[HSLAB_FIELD_PROFILE],
+			     args->profile)) {
+		pr_warn("cache %s: there is no profile %s\n", name,
+			args->profile);
+		return -EINVAL;
+	}
+	if (args->flags & HSLAB_COMPAT_NO_MERGE)
+		hslab_policy_set(&cache->policy,
+				 &hslab_fields[HSLAB_FIELD_MERGE], "never");
+	cache->policy_word = hslab_policy_word(&cache->policy, cache);
+	cache->action = cache->policy.on_violation;
+	return 0;
+}
+
+/* Make a cache for a consumer, or (@internal) one of hslab's own. */
+struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
+				     const struct hslab_args *args,
+				     const char *owner, bool internal)
+{
+	static const struct hslab_args no_args;
+	struct hslab_cache *cache;
+	int err;
+
+	if (!args)
+		args = &no_args;
+	err = hslab_args_check(name, size, args);
+	if (err)
+		return ERR_PTR(err);
+
+	cache = kzalloc(sizeof(*cache), GFP_KERNEL);
+	if (!cache)
+		return ERR_PTR(-ENOMEM);
+	strscpy(cache->owner, owner, sizeof(cache->owner));
+	cache->internal = internal;
+	err = hslab_cache_fill_in(cache, name, size, args);
+	if (err)
+		goto free;
+
+	mutex_lock(&hslab_mutex);
+	err = hslab_cache_enter(cache);
+	mutex_unlock(&hslab_mutex);
+	if (err)
+		goto free;
+	if (!internal)
+		__module_get(THIS_MODULE);
+
+	err = hslab_sysfs_add_cache(cache);
+	if (err) {
+		hslab_cache_destroy(cache);
+		return ERR_PTR(err);
+	}
+	hslab_debugfs_add_cache(cache);
+	return cache;
+
+free:
+	kfree(cache);
+	return ERR_PTR(err);
+}
+
+/* hslab_cache_create() is the macro that says who the owner is. */
+struct hslab_cache *__hslab_cache_create(const char *name, unsigned int size,
+					 const struct hslab_args *args,
+					 struct module *owner)
+{
+	struct hslab_cache *cache;
+
+	cache = hslab_cache_make(name, size, args,
+				 owner ? module_name(owner) : "kernel", false);
+	if (IS_ERR(cache) && args && (args->flags & SLAB_PANIC))
+		panic("hslab: cannot create cache %s: %pe\n", name, cache);
+	return cache;
+}
+EXPORT_SYMBOL_GPL(__hslab_cache_create);
+
+/**
+ * hslab_cache_destroy() - destroy a cache
+ * @cache: the cache, or NULL
+ *
+ * Objects that are still live are reported. They may still be freed: their
+ * store, and the module, stay until the last one comes home.
+ *
+ * Context: process context, may sleep. Nobody may allocate from @cache any
+ * more, nor change it.
+ */
+void hslab_cache_destroy(struct hslab_cache *cache)
+{
+	s64 live;
+
+	if (!cache)
+		return;
+	mutex_lock(&hslab_mutex);
+	cache->dying = true;
+	mutex_unlock(&hslab_mutex);
+
+	/* Wait for those in the cache's files, who may want the mutex. */
+	hslab_debugfs_del_cache(cache);
+	hslab_sysfs_del_cache(cache);
+
+	mutex_lock(&hslab_mutex);
+	live = hslab_cache_live(cache);
+	if (live)
+		pr_warn("cache %s: destroyed with %lld of its objects live; they can still be freed, and store %u stays for them\n",
+			cache->name, live, cache->route->store->id);
+	list_move_tail(&cache->node, &hslab_zombies);
+	mutex_unlock(&hslab_mutex);
+
+	hslab_drain_soon();
+	flush_delayed_work(&hslab_drain_work);
+}
+EXPORT_SYMBOL_GPL(hslab_cache_destroy);
+
+/**
+ * hslab_cache_shrink() - give unused slab pages back
+ * @cache: the cache
+ *
+ * Context: process context, may sleep.
+ * Return: 0.
+ */
+int hslab_cache_shrink(struct hslab_cache *cache)
+{
+	struct hslab_route *route;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(route, &cache->routes, in_cache)
+		kmem_cache_shrink(route->kmem);
+	mutex_unlock(&hslab_mutex);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(hslab_cache_shrink);
+
+/**
+ * hslab_cache_size() - size of a cache's objects
+ * @cache: the cache
+ *
+ * Context: any.
+ * Return: bytes, as given to hslab_cache_create().
+ */
+unsigned int hslab_cache_size(const struct hslab_cache *cache)
+{
+	return cache->size;
+}
+EXPORT_SYMBOL_GPL(hslab_cache_size);
+
+/*
+ * Change a cache to @policy. A change of merge moves new allocations to another
+ * store; objects of the former one go home to it. Nothing changes on an error.
+ */
+static int hslab_cache_change(struct hslab_cache *cache,
+			      const struct hslab_policy *policy)
+{
+	struct hslab_policy before = cache->policy;
+	int err;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	cache->policy = *policy;
+	err = hslab_reroute(cache);
+	if (err) {
+		cache->policy = before;
+		return err;
+	}
+	WRITE_ONCE(cache->policy_word, hslab_policy_word(policy, cache));
+	WRITE_ONCE(cache->action, policy->on_violation);
+	hslab_set_fresh(cache->route->store, cache->policy_word);
+	hslab_drain_soon();
+	return 0;
+}
+
+/* Set one policy of a cache, from sysfs or hslab_set_policy(). */
+int hslab_cache_set_policy(struct hslab_cache *cache,
+			   const struct hslab_policy_field *field,
+			   const char *value)
+{
+	struct hslab_policy policy;
+	int err;
+
+	mutex_lock(&hslab_mutex);
+	policy = cache->policy;
+	err = cache->dying ? -ENODEV : hslab_policy_set(&policy, field, value);
+	if (!err)
+		err = hslab_cache_change(cache, &policy);
+	mutex_unlock(&hslab_mutex);
+	if (err == -EINVAL)
+		hslab_policy_complain(cache->name, field);
+	return err;
+}
+
+/*
+ * Set the profile of the defaults and of every cache. -EINVAL changes nothing;
+ * another error is that of the first cache that could not be moved to a store
+ * of its new merge policy, while the others were.
+ */
+int hslab_set_profile_everywhere(const char *profile)
+{
+	const struct hslab_policy_field *field =
+		&hslab_fields[HSLAB_FIELD_PROFILE];
+	struct hslab_cache *cache;
+	int err;
+
+	mutex_lock(&hslab_mutex);
+	err = hslab_policy_set(&hslab_defaults, field, profile);
+	if (err)
+		goto unlock;
+	list_for_each_entry(cache, &hslab_caches, node) {
+		struct hslab_policy policy = cache->policy;
+		int failed;
+
+		if (cache->dying)
+			continue;
+		hslab_policy_set(&policy, field, profile);
+		failed = hslab_cache_change(cache, &policy);
+		err = err ? err : failed;
+	}
+unlock:
+	mutex_unlock(&hslab_mutex);
+	return err;
+}
+
+/* What one policy of a cache is, as sysfs shows it. */
+void hslab_cache_policy(struct hslab_cache *cache,
+			const struct hslab_policy_field *field, char *value)
+{
+	mutex_lock(&hslab_mutex);
+	field->format(&cache->policy, value);
+	mutex_unlock(&hslab_mutex);
+}
+
+/**
+ * hslab_set_policy() - set one policy of a cache
+ * @cache: the cache
+ * @policy: which: a file's name in /sys/kernel/hslab/caches/<name>, such as
+ *	"poison"
+ * @value: what could be written to that file, such as "0x6b"
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -EINVAL for what is no policy or no value of it, -ENOSPC when
+ * no store is left, -ENOMEM; nothing is changed then.
+ */
+int hslab_set_policy(struct hslab_cache *cache, const char *policy,
+		     const char *value)
+{
+	const struct hslab_policy_field *field = hslab_field_find(policy);
+
+	if (!field) {
+		pr_warn("cache %s: there is no policy %s\n", cache->name,
+			policy);
+		return -EINVAL;
+	}
+	return hslab_cache_set_policy(cache, field, value);
+}
+EXPORT_SYMBOL_GPL(hslab_set_policy);
+
+/* At unload: nothing but leaked objects of hslab_kmalloc() can be left. */
+void hslab_cache_exit(void)
+{
+	cancel_delayed_work_sync(&hslab_drain_work);
+	if (!list_empty(&hslab_zombies))
+		pr_err("memory from hslab_kmalloc() was never freed; its stores are leaked\n");
+	rcu_barrier();	/* hslab_store_free() */
+	idr_destroy(&hslab_ids);
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Judging: what is wrong with an object, once the hot path has seen that
+ * something is. Deciding is done here; printing in hslab_report.c.
+ *
+ * Nothing here repairs anything: a damaged object is reported and set aside,
+ * any other is left as it is.
+ */
+#include <linux/rculist.h>
+
+#include "hslab_internal.h"
+
+/* The plain tag that @object would have in @store, if it has one there at all. */
+static bool hslab_tag_in(const struct hslab_store *store, const void *object,
+			 u64 *plain)
+{
+	if (hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE)
+		return false;
+	*plain = hslab_decode(store, object,
+			      hslab_compat_tag_read(hslab_tag(object,
+							      store->tag_off)));
+	return (*plain & HSLAB_STATE_MASK) == HSLAB_ASIDE ?
+		       hslab_compat_in_lowmem((void *)*plain) ||
+			       *plain == HSLAB_ASIDE :
+		       hslab_tag_whole(*plain, store->plain);
+}
+
+static void hslab_fault_init(struct hslab_fault *fault, enum hslab_kind kind,
+			     const struct hslab_cache *cache,
+			     const void *object, unsigned long caller)
+{
+	memset(fault, 0, sizeof(*fault));
+	fault->kind = kind;
+	fault->object = object;
+	fault->size = cache->size;
+	fault->offset = -1;
+	fault->caller = caller;
+	fault->action = READ_ONCE(cache->action);
+	strscpy(fault->cache, cache->name, sizeof(fault->cache));
+}
+
+static void hslab_fault_report(struct hslab_fault *fault,
+			       struct hslab_cache *cache)
+{
+	fault->nr = atomic64_inc_return(&cache->faults[fault->kind]);
+	if (fault->aside)
+		atomic64_inc(&cache->aside);
+	hslab_report(fault);
+}
+
+/* Note where @found differs from @expected, both @len bytes from @base on. */
+static void hslab_fault_differs(struct hslab_fault *fault, unsigned int base,
+				const void *found, const void *expected,
+				unsigned int len)
+{
+	const u8 *f = found, *e = expected;
+	int first = hslab_first_bad(f, e, len);
+	unsigned int i;
+
+	if (first < 0)
+		return;
+	fault->offset = base + first;
+	fault->nr_shown = min_t(unsigned int, len - first, HSLAB_SHOWN);
+	memcpy(fault->found, f + first, fault->nr_shown);
+	memcpy(fault->expected, e + first, fault->nr_shown);
+	for (i = first; i < len; i++)
+		fault->nr_bad += f[i] != e[i];
+}
+
+/**
+ * hslab_bad_fill() - an object's fill was damaged while it was free
+ * @route: where it was allocated from
+ * @object: the object, just handed out by SLUB
+ * @fill: fill bits of its tag
+ * @caller: who wanted it
+ *
+ * Context: any but NMI.
+ */
+noinline void hslab_bad_fill(struct hslab_route *route, void *object, u64 fill,
+			     unsigned long caller)
+{
+	u64 pattern = hslab_pattern(fill, route->random);
+	u64 word = READ_ONCE(*hslab_tag(object, route->tag_off));
+	u64 plain = hslab_decode(route->store, object, word);
+	u64 expected[HSLAB_SHOWN / sizeof(u64) + 1];
+	struct hslab_fault fault;
+	unsigned int i;
+
+	hslab_fault_init(&fault, HSLAB_WRITE_AFTER_FREE, route->cache, object,
+			 caller);
+	fault.offset = hslab_first_bad_fill(object, route->words, pattern,
+					    &fault.nr_bad);
+	if (fault.offset >= 0) {
+		for (i = 0; i < ARRAY_SIZE(expected); i++)
+			expected[i] = pattern;
+		fault.nr_shown = min_t(unsigned int, HSLAB_SHOWN,
+				       route->tag_off - fault.offset);
+		memcpy(fault.found, object + fault.offset, fault.nr_shown);
+		memcpy(fault.expected,
+		       (u8 *)expected + fault.offset % sizeof(u64),
+		       fault.nr_shown);
+	}
+	/* The one who wrote is the last owner, and that may be another cache. */
+	hslab_cache_name(hslab_cache_id(plain),
+			 fault.other);
+	fault.aside = hslab_set_aside(route->store, object, word);
+	hslab_fault_report(&fault, route->cache);
+}
+
+/*
+ * An object that SLUB handed out while its tag says that its owner still has
+ * it: it was given to kfree() or kmem_cache_free(), or SLUB was made to hand it
+ * out twice. The owner's count of live objects is put right.
+ */
+static void hslab_not_freed(struct hslab_route *route, u64 plain)
+{
+	u64 live_key = route->store->key ^ plain;
+	struct hslab_route *owner;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(owner, &route->store->routes, in_store) {
+		if (owner->live_key == live_key) {
+			this_cpu_inc(owner->counts->headroom);
+			break;
+		}
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * hslab_bad_tag() - an object that SLUB handed out has not the tag of a free one
+ * @route: where it was allocated from
+ * @object: the object
+ * @caller: who wanted it
+ *
+ * Context: any but NMI.
+ */
+noinline void hslab_bad_tag(struct hslab_route *route, void *object,
+			    unsigned long caller)
+{
+	struct hslab_store *store = route->store;
+	u64 word = READ_ONCE(*hslab_tag(object, store->tag_off));
+	u64 plain = hslab_decode(store, object, word);
+	struct hslab_fault fault;
+
+	if (hslab_tag_whole(plain, store->plain) &&
+	    (plain & HSLAB_STATE_MASK) == HSLAB_LIVE) {
+		hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object,
+				 caller);
+		hslab_cache_name(hslab_cache_id(plain), fault.other);
+		fault.aside = hslab_set_aside(store, object, word);
+		if (fault.aside)
+			hslab_not_freed(route, plain);
+	} else {
+		u64 expected = hslab_encode(store, object,
+					    (route->live_key ^ store->key ^
+					     HSLAB_LIVE ^ HSLAB_FREE) |
+					    (READ_ONCE(route->cache->policy_word) &
+					     HSLAB_FILL_MASK));
+
+		hslab_fault_init(&fault, HSLAB_BAD_TAG, route->cache, object,
+				 caller);
+		hslab_fault_differs(&fault, store->tag_off, &word, &expected,
+				    sizeof(word));
+		fault.aside = hslab_set_aside(store, object, word);
+	}
+	hslab_fault_report(&fault, route->cache);
+}
+
+/* The free of a live object that was written past its end. */
+static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
+			   struct hslab_fault *fault)
+{
+	u64 live = hslab_encode(route->store, object,
+				route->live_key ^ route->store->key);
+	struct hslab_cache *cache = route->cache;
+	u8 found[2 * sizeof(u64)], expected[2 * sizeof(u64)];
+	unsigned int last = route->tag_off - sizeof(u64);
+	u64 padded;
+
+	/* The last word of the payload and the tag, as they are and should be. */
+	padded = READ_ONCE(*hslab_tag(object, last));
+	memcpy(found, &padded, sizeof(padded));
+	memcpy(found + sizeof(padded), &word, sizeof(word));
+	padded = (padded & ~cache->pad_mask) |
+		 (route->padding & cache->pad_mask);
+	memcpy(expected, &padded, sizeof(padded));
+	memcpy(expected + sizeof(padded), &live, sizeof(live));
+
+	fault->kind = HSLAB_OVERFLOW;
+	hslab_fault_differs(fault, last, found, expected, sizeof(found));
+	fault->aside = hslab_set_aside(route->store, object, word);
+	if (fault->aside)
+		this_cpu_inc(route->counts->headroom);
+	else
+		fault->kind = HSLAB_DOUBLE_FREE;	/* lost to another free */
+}
+
+/* Whose object is it? Looks at all stores but those of @cache's own routes. */
+static bool hslab_find_owner(const void *object, char *name)
+{
+	unsigned int id;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a store may be freed");
+
+	for (id = 0; id < HSLAB_STORES_MAX; id++) {
+		const struct hslab_store *store =
+			READ_ONCE(hslab_store_of_ctor[id]);
+		u64 plain;
+
+		if (!store || !hslab_tag_in(store, object, &plain) ||
+		    (plain & HSLAB_STATE_MASK) == HSLAB_ASIDE)
+			continue;
+		hslab_cache_name(hslab_cache_id(plain), name);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * hslab_owner_among() - find the cache that an object belongs to
+ * @caches: some caches
+ * @nr: how many
+ * @object: the object
+ *
+ * Context: any but NMI.
+ * Return: the one of @caches in whose store @object has a whole tag, or NULL.
+ */
+struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
+				      unsigned int nr, const void *object)
+{
+	struct hslab_cache *owner = NULL;
+	struct hslab_route *route;
+	unsigned int i;
+	u64 plain;
+
+	if (!hslab_compat_in_slab(object))
+		return NULL;
+	rcu_read_lock();
+	for (i = 0; i < nr && !owner; i++)
+		list_for_each_entry_rcu(route, &caches[i]->routes, in_cache)
+			if (hslab_tag_in(route->store, object, &plain) &&
+			    hslab_cache_id(plain) == caches[i]->id)
+				owner = caches[i];
+	rcu_read_unlock();
+	return owner;
+}
+
+/* The start of the object that @inside points into, or NULL. */
+static void *hslab_object_around(const struct hslab_store *store, void *inside)
+{
+	void *start = PTR_ALIGN_DOWN(inside, sizeof(u64));
+	void *page = virt_to_head_page(inside) ?
+			     page_address(virt_to_head_page(inside)) : inside;
+	u64 plain;
+
+	for (; start >= page && inside - start < store->tag_off;
+	     start -= sizeof(u64))
+		if (start != inside && hslab_tag_in(store, start, &plain) &&
+		    (plain & HSLAB_STATE_MASK) != HSLAB_ASIDE)
+			return start;
+	return NULL;
+}
+
+/*
+ * Is @object, whose tag tells nothing, an object of @store nevertheless? It is
+ * if a neighbour in the slab page is one, or if part of the tag is still there.
+ */
+static bool hslab_was_object(const struct hslab_route *route, void *object,
+			     u64 word)
+{
+	unsigned int slot = hslab_slot_size(&route->store->geometry);
+	void *page = page_address(virt_to_head_page(object));
+	u64 live = hslab_encode(route->store, object,
+				route->live_key ^ route->store->key);
+	unsigned int i, same = 0;
+	u64 plain;
+
+	if (object - page >= slot &&
+	    hslab_tag_in(route->store, object - slot, &plain))
+		return true;
+	if (hslab_compat_to_slab_end(object) >= 2 * slot &&
+	    hslab_tag_in(route->store, object + slot, &plain))
+		return true;
+	for (i = 0; i < sizeof(word); i++)
+		same += ((u8 *)&word)[i] == ((u8 *)&live)[i];
+	return same > 0 && hslab_compat_to_slab_end(object) >=
+				   route->tag_off + HSLAB_TAG_SIZE;
+}
+
+/* What is wrong with an @object in a slab page that @route does not take? */
+static bool hslab_judge_by_route(struct hslab_route *route, void *object,
+				 struct hslab_fault *fault)
+{
+	struct hslab_store *store = route->store;
+	u64 plain, word;
+
+	if (!hslab_tag_in(store, object, &plain))
+		return false;
+
+	switch (plain & HSLAB_STATE_MASK) {
+	case HSLAB_FREE:
+	case HSLAB_ASIDE:
+		fault->kind = HSLAB_DOUBLE_FREE;
+		return true;
+	case HSLAB_LIVE:
+		if (plain == (route->live_key ^ store->key)) {
+			/* All is well with the tag: it is the padding. */
+			word = hslab_encode(store, object, plain);
+			hslab_overflow(route, object, word, fault);
+			return true;
+		}
+		fault->kind = HSLAB_CROSS_FREE;
+		hslab_cache_name(hslab_cache_id(plain), fault->other);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Judge an aligned @object in a slab page; leaves INVALID_FREE if it is none. */
+static void hslab_judge_in_slab(struct hslab_cache *cache, void *object,
+				struct hslab_fault *fault)
+{
+	struct hslab_route *route;
+
+	list_for_each_entry_rcu(route, &cache->routes, in_cache)
+		if (hslab_judge_by_route(route, object, fault))
+			return;
+
+	if (hslab_find_owner(object, fault->other)) {
+		fault->kind = HSLAB_CROSS_FREE;
+		return;
+	}
+
+	list_for_each_entry_rcu(route, &cache->routes, in_cache) {
+		u64 *tag = hslab_tag(object, route->tag_off);
+		u64 word;
+
+		if (hslab_object_around(route->store, object) ||
+		    hslab_compat_to_slab_end(object) <
+			    route->tag_off + HSLAB_TAG_SIZE)
+			continue;
+		word = hslab_compat_tag_read(tag);
+		if (hslab_was_object(route, object, word)) {
+			hslab_overflow(route, object, word, fault);
+			return;
+		}
+	}
+}
+
+/**
+ * hslab_judge_free() - tell what is wrong with a free, and report it
+ * @cache: where the object was freed to
+ * @object: the object, which is not a sound live one of @cache
+ * @caller: who freed it
+ *
+ * Context: any but NMI.
+ */
+noinline void hslab_judge_free(struct hslab_cache *cache, void *object,
+			       unsigned long caller)
+{
+	struct hslab_fault fault;
+	struct hslab_route *route;
+
+	hslab_fault_init(&fault, HSLAB_INVALID_FREE, cache, object, caller);
+	rcu_read_lock();
+	if (hslab_compat_in_slab(object)) {
+		if (IS_ALIGNED((unsigned long)object, sizeof(u64)))
+			hslab_judge_in_slab(cache, object, &fault);
+		if (fault.kind == HSLAB_INVALID_FREE) {
+			list_for_each_entry_rcu(route, &cache->routes,
+						in_cache) {
+				void *start = hslab_object_around(route->store,
+								  object);
+
+				if (start) {
+					fault.offset = object - start;
+					fault.object = start;
+					break;
+				}
+			}
+		}
+	}
+	rcu_read_unlock();
+	hslab_fault_report(&fault, cache);
+}

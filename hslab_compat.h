@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between kernels. No other file looks at LINUX_VERSION_CODE or
+ * at a kernel's configuration.
+ */
+#ifndef HSLAB_COMPAT_H
+#define HSLAB_COMPAT_H
+
+#include <linux/atomic.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "hslab needs Linux 6.1 or later"
+#endif
+
+#ifndef CONFIG_64BIT
+#error "hslab keeps an object's state in one 64-bit word: a 64-bit kernel is needed"
+#endif
+
+#if !IS_ENABLED(CONFIG_SLUB) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#error "hslab relies on SLUB: CONFIG_SLUB is needed"
+#endif
+
+/* SLAB_NO_MERGE came with 6.5. */
+#ifdef SLAB_NO_MERGE
+#define HSLAB_COMPAT_NO_MERGE	SLAB_NO_MERGE
+#else
+#define HSLAB_COMPAT_NO_MERGE	((slab_flags_t)0)
+#endif
+
+/* SLAB_MEM_SPREAD means nothing since 6.8 and went away later. */
+#ifdef SLAB_MEM_SPREAD
+#define HSLAB_COMPAT_MEM_SPREAD	SLAB_MEM_SPREAD
+#else
+#define HSLAB_COMPAT_MEM_SPREAD	((slab_flags_t)0)
+#endif
+
+/*
+ * The tag may be looked at while another CPU frees the object for good, which
+ * KASAN would rightly call a use after free. It is hslab that reports it, so
+ * the tag is read and exchanged without KASAN's instrumentation.
+ */
+static inline u64 hslab_compat_tag_read(const u64 *tag)
+{
+	return READ_ONCE_NOCHECK(*tag);
+}
+
+static inline bool hslab_compat_tag_cmpxchg(u64 *tag, u64 *old, u64 new)
+{
+	return arch_try_cmpxchg64(tag, old, new);
+}
+
+/* Can @object be an object at all: does it lie in the kernel's direct map? */
+static __always_inline bool hslab_compat_in_lowmem(const void *object)
+{
+	return (unsigned long)object >= PAGE_OFFSET &&
+	       (unsigned long)object < (unsigned long)high_memory;
+}
+
+/* Is @object in a slab page? 7.3 has struct slab apart, but keeps the test. */
+static inline bool hslab_compat_in_slab(const void *object)
+{
+	return virt_addr_valid(object) && PageSlab(virt_to_head_page(object));
+}
+
+/* Bytes from @object to the end of the slab page that holds it. */
+static inline size_t hslab_compat_to_slab_end(const void *object)
+{
+	struct page *head = virt_to_head_page(object);
+
+	return page_address(head) + page_size(head) - object;
+}
+
+/* kmem_cache_alloc_bulk() returns a number up to 7.2, and true after it. */
+static inline bool hslab_compat_alloc_bulk(struct kmem_cache *kmem, gfp_t gfp,
+					   size_t nr, void **objects)
+{
+	return !!kmem_cache_alloc_bulk(kmem, gfp, nr, objects);
+}
+
+#endif /* HSLAB_COMPAT_H */

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of hslab share: states, the tag, the structures, lock order.
+ *
+ * An object lives in a slot of a store (one kmem_cache):
+ *
+ *	| payload, rounded up to 8 bytes | tag (8 bytes) | SLUB's free pointer |
+ *	^ object                         ^ object + tag_off
+ *
+ * LOCK ORDER
+ *
+ * 1. hslab_mutex: the registry (caches, stores, their names and policies),
+ *    and every change of a cache's routes. Process context, may sleep.
+ *    kmem_cache_create() is called under it, and takes cpu_hotplug_lock and
+ *    slab_mutex: CPU hotplug callbacks and shrinkers must not take it. The
+ *    files of sysfs do, so kobjects are removed without it.
+ * 2. store->aside_lock: the list of objects set aside. A raw spinlock, since
+ *    a violation may be found in any context but NMI; held for a few
+ *    instructions, never over a fill, a print or an allocation.
+ *
+ * Allocation and free take no lock. They read cache->route and look at a tag
+ * with preemption off; a route is freed only after it was unpublished, its
+ * last object came home and synchronize_rcu() returned. From the moment on
+ * that a tag was found LIVE under a route, or an allocation was counted on it,
+ * that object keeps the route.
+ */
+#ifndef HSLAB_INTERNAL_H
+#define HSLAB_INTERNAL_H
+
+#include <linux/completion.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/types.h>
+
+#include "hslab_compat.h"
+#include <linux/hslab.h>
+
+/*
+ * THE TAG
+ *
+ * A tag is (plain ^ object ^ key) * multiplier, with a plain word as below, the
+ * object's address and two secrets of the store, both odd. A LIVE tag is
+ * thereby known in all its 64 bits, and one comparison checks state, owner and
+ * canary at once. Taken back with the inverse of the multiplier, a tag that was
+ * damaged in any byte comes out with wrong bits from that byte upwards, and so
+ * in the upper half, which is fixed for a store.
+ *
+ *	bits  0- 2	state
+ *	bits  3- 4	fill kind: what the payload of a FREE object holds
+ *	bits  8-15	fill byte, with HSLAB_FILL_BYTE
+ *	bits 16-31	number of the cache that has, or last had, the object
+ *	bits 32-43	number of the store
+ *	the others	zero
+ *
+ * In state ASIDE the other bits are the address of the next object set aside.
+ *
+ * Bit 0 is clear in FREE and LIVE and in the address, and set in both secrets:
+ * the first byte of such a tag in memory is odd, and never zero. The commonest
+ * overflow, a terminating NUL one byte past the end, always shows.
+ */
+#define HSLAB_TAG_SIZE		sizeof(u64)
+
+enum hslab_state {
+	HSLAB_ASIDE	= 1,	/* damaged: never handed out again */
+	HSLAB_FREE	= 2,	/* in SLUB's hands */
+	HSLAB_LIVE	= 4,	/* in a consumer's hands */
+};
+
+#define HSLAB_STATE_MASK	0x7ULL
+
+enum hslab_fill_kind {
+	HSLAB_FILL_KEPT,	/* nothing was done: what the last owner left */
+	HSLAB_FILL_BYTE,	/* every byte is the fill byte */
+	HSLAB_FILL_RANDOM,	/* the store's random word, repeated */
+	HSLAB_FILL_FRESH,	/* never owned: content of a new page */
+};
+
+#define HSLAB_KIND_SHIFT	3
+#define HSLAB_BYTE_SHIFT	8
+#define HSLAB_CACHE_SHIFT	16
+#define HSLAB_STORE_SHIFT	32
+
+#define HSLAB_KIND_MASK		(0x3ULL << HSLAB_KIND_SHIFT)
+#define HSLAB_BYTE_MASK		(0xffULL << HSLAB_BYTE_SHIFT)
+#define HSLAB_FILL_MASK		(HSLAB_KIND_MASK | HSLAB_BYTE_MASK)
+#define HSLAB_CACHE_MASK	(0xffffULL << HSLAB_CACHE_SHIFT)
+
+#define HSLAB_CACHES_MAX	0xffff	/* cache number 0 is nobody */
+#define HSLAB_STORES_MAX	1024	/* one constructor each, see hslab_ctor.c */
+
+static_assert(HSLAB_STORES_MAX <= 1 << 12, "a store number has 12 bits in the tag");
+
+static inline u64 hslab_fill_bits(enum hslab_fill_kind kind, u8 byte)
+{
+	return (u64)kind << HSLAB_KIND_SHIFT | (u64)byte << HSLAB_BYTE_SHIFT;
+}
+
+static inline enum hslab_fill_kind hslab_fill_kind(u64 bits)
+{
+	return (bits & HSLAB_KIND_MASK) >> HSLAB_KIND_SHIFT;
+}
+
+static inline u8 hslab_fill_byte(u64 bits)
+{
+	return (bits & HSLAB_BYTE_MASK) >> HSLAB_BYTE_SHIFT;
+}
+
+/*
+ * THE POLICY WORD
+ *
+ * All that allocation and free ask of a cache's policy, in one word that is
+ * read once an operation and written once a change. The fill bits are where
+ * the tag has them.
+ */
+#define HSLAB_POL_CHECK		BIT_ULL(0)
+#define HSLAB_POL_HEAD		BIT_ULL(1)	/* verify the first and last word */
+#define HSLAB_POL_FULL		BIT_ULL(2)	/* verify all of it */
+#define HSLAB_POL_ZERO		BIT_ULL(16)	/* zero what is not known to be */
+#define HSLAB_POL_PAD		BIT_ULL(17)	/* size is no multiple of 8 */
+
+/* What the quickest way through an allocation cannot do. */
+#define HSLAB_POL_ALLOC_WORK	(HSLAB_POL_ZERO | HSLAB_POL_PAD)
+
+enum hslab_merge {
+	HSLAB_MERGE_NEVER,
+	HSLAB_MERGE_OWNER,
+	HSLAB_MERGE_GROUP,
+	HSLAB_MERGE_ANY,
+	HSLAB_NR_MERGE
+};
+
+enum hslab_zero {
+	HSLAB_ZERO_AUTO,
+	HSLAB_ZERO_NO,
+	HSLAB_ZERO_YES,
+	HSLAB_NR_ZERO
+};
+
+enum hslab_verify {
+	HSLAB_VERIFY_OFF,
+	HSLAB_VERIFY_HEAD,
+	HSLAB_VERIFY_FULL,
+	HSLAB_NR_VERIFY
+};
+
+enum hslab_action {
+	HSLAB_ACT_REPORT,
+	HSLAB_ACT_WARN,
+	HSLAB_ACT_KILL,
+	HSLAB_ACT_PANIC,
+	HSLAB_NR_ACT
+};
+
+#define HSLAB_GROUP_LEN		32
+#define HSLAB_NAME_LEN		64	/* with the final NUL */
+#define HSLAB_VALUE_LEN		64	/* longest policy value, with NUL */
+#define HSLAB_SHOWN		16	/* bytes of an object in a report */
+#define HSLAB_WHERE_LEN		80	/* symbol, offset and module of a caller */
+
+/* The policies of a cache as the user sees them. Protected by hslab_mutex. */
+struct hslab_policy {
+	enum hslab_merge merge;
+	char group[HSLAB_GROUP_LEN];	/* with HSLAB_MERGE_GROUP, else empty */
+	enum hslab_fill_kind poison;	/* KEPT is off; never FRESH */
+	u8 poison_byte;
+	enum hslab_zero zero;
+	enum hslab_verify verify;
+	bool check;
+	enum hslab_action on_violation;
+};
+
+/*
+ * What a violation is called, in reports, in stats/faults_* and in the tests.
+ * hslab_kind_names[] in hslab_report.c has the names.
+ */
+enum hslab_kind {
+	HSLAB_DOUBLE_FREE,	/* freed twice */
+	HSLAB_CROSS_FREE,	/* freed to a cache that does not own it */
+	HSLAB_INVALID_FREE,	/* not an object */
+	HSLAB_OVERFLOW,		/* written past its end while it was live */
+	HSLAB_WRITE_AFTER_FREE,	/* poison damaged while it was free */
+	HSLAB_BAD_TAG,		/* tag damaged while it was free */
+	HSLAB_NOT_FREED,	/* SLUB has it, but hslab_free() never saw it */
+	HSLAB_NR_KINDS
+};
+
+/*
+ * What decides whether two caches can share slots. Fixed when a cache is
+ * created.
+ */
+struct hslab_geometry {
+	unsigned int payload;		/* bytes, rounded up to 8: the tag's offset */
+	unsigned int align;		/* as SLUB will use it, in bytes */
+	slab_flags_t flags;
+	unsigned int useroffset;
+	unsigned int usersize;
+};
+
+/* Whom a store takes in. */
+struct hslab_domain {
+	enum hslab_merge merge;
+	unsigned int cache;		/* with NEVER: the one cache's number */
+	char name[HSLAB_NAME_LEN];	/* with OWNER and GROUP */
+};
+
+/* Why two caches do not share; hslab_refusal_names[] in hslab_merge.c. */
+enum hslab_refusal {
+	HSLAB_SHARE,
+	HSLAB_REFUSE_POLICY,		/* different merge policies, or never */
+	HSLAB_REFUSE_OWNER,
+	HSLAB_REFUSE_GROUP,
+	HSLAB_REFUSE_SIZE,
+	HSLAB_REFUSE_ALIGN,
+	HSLAB_REFUSE_RCU,
+	HSLAB_REFUSE_FLAGS,
+	HSLAB_REFUSE_USERCOPY,
+	HSLAB_NR_REFUSALS
+};
+
+/* One kmem_cache with hslab's constructor. */
+struct hslab_store {
+	/* Fixed at creation; read by allocation, free and the constructor. */
+	unsigned int id;
+	unsigned int tag_off;		/* bytes from the object to its tag */
+	u64 key;			/* secret, odd */
+	u64 multiplier;			/* secret, odd */
+	u64 inverse;			/* of the multiplier, modulo 2^64 */
+	u64 random;			/* secret: the word of poison=random */
+	u64 padding;			/* secret: between object and tag; no byte is 0 */
+	u64 plain;			/* the store's number at its place in a tag */
+
+	/* Fill bits for the objects of a new slab page. READ/WRITE_ONCE. */
+	u64 fresh;
+
+	struct kmem_cache *kmem;
+	struct hslab_geometry geometry;
+	struct hslab_domain domain;
+	char kmem_name[HSLAB_NAME_LEN + 16];
+
+	/* Protected by hslab_mutex. */
+	struct list_head node;		/* hslab_stores */
+	struct list_head routes;	/* hslab_route.in_store, all states */
+	unsigned int nr_routes;
+
+	raw_spinlock_t aside_lock;
+	void *aside;			/* first of the list, aside_lock */
+	unsigned long nr_aside;		/* written under aside_lock, READ_ONCE */
+
+	struct kobject kobj;
+	struct completion kobj_gone;
+	struct rcu_head rcu;
+};
+
+/*
+ * Per-CPU counters of a route. live = limit - headroom summed over the CPUs;
+ * the hot path counts headroom down and up, and a negative one means that the
+ * route may have reached a new peak (hslab_new_peak()).
+ */
+struct hslab_counts {
+	u64 allocs;
+	s64 headroom;
+	s64 limit;
+	u64 fails;
+	u64 zero_skipped;
+	u64 verified;
+};
+
+/*
+ * A route leads a cache to a store. A cache has one current route, and further
+ * ones while objects in its former stores are still live. All but the lists is
+ * fixed at creation.
+ */
+struct hslab_route {
+	struct kmem_cache *kmem;
+	struct hslab_counts __percpu *counts;
+	u64 live_key;			/* plain tag of a live object ^ store->key */
+	u64 multiplier;			/* store->multiplier */
+	u64 inverse;			/* store->inverse */
+	u64 random;			/* store->random */
+	u64 padding;			/* store->padding */
+	unsigned int tag_off;
+	unsigned int words;		/* payload in words of 8 bytes */
+
+	struct hslab_store *store;
+	struct hslab_cache *cache;
+	struct list_head in_cache;	/* cache->routes: RCU readers, hslab_mutex */
+	struct list_head in_store;	/* store->routes: hslab_mutex */
+	unsigned long unpublished;	/* RCU state when it ceased to be current */
+};
+
+struct hslab_cache {
+	/* What the hot path reads. */
+	struct hslab_route *route;	/* current; RCU (sched), hslab_mutex */
+	u64 policy_word;		/* READ_ONCE/WRITE_ONCE */
+	u64 pad_mask;			/* bytes of the last word beyond the size */
+	void (*ctor)(void *object);
+
+	/* Fixed at creation. */
+	unsigned int id;		/* not 0 */
+	unsigned int size;		/* bytes, as asked for */
+	struct hslab_geometry geometry;
+	char name[HSLAB_NAME_LEN];
+	char owner[HSLAB_NAME_LEN];	/* module name, copied: it may go first */
+	bool internal;			/* hslab's own: holds no module reference */
+
+	/* Protected by hslab_mutex. */
+	struct hslab_policy policy;
+	struct list_head node;		/* hslab_caches, or hslab_zombies */
+	struct list_head routes;	/* current first; RCU readers */
+	struct hslab_counts retired;	/* of routes that are gone */
+	bool dying;			/* destroyed: no further changes */
+
+	s64 peak;			/* READ/WRITE_ONCE; a lost race loses a sample */
+	enum hslab_action action;	/* policy.on_violation for readers without lock */
+	atomic64_t faults[HSLAB_NR_KINDS];
+	atomic64_t aside;		/* objects it had set aside */
+
+	struct kobject kobj;
+	struct completion kobj_gone;
+	struct dentry *debugfs;
+};
+
+/* A violation, from the finding to the last of debugfs's 64. */
+struct hslab_fault {
+	enum hslab_kind kind;
+	enum hslab_action action;
+	char cache[HSLAB_NAME_LEN];	/* that allocated or freed */
+	char other[HSLAB_NAME_LEN];	/* that owns the object, if another does */
+	const void *object;
+	unsigned int size;		/* bytes of payload, as the cache was made */
+	int offset;			/* first bad byte, or -1 */
+	unsigned int nr_bad;		/* bytes that differ */
+	u8 expected[HSLAB_SHOWN];	/* from offset on */
+	u8 found[HSLAB_SHOWN];
+	unsigned int nr_shown;		/* bytes in these */
+	bool aside;			/* the object was set aside */
+	u64 nr;				/* how many of this kind the cache has had */
+
+	unsigned long caller;		/* who allocated or freed */
+
+	/* Filled in by hslab_report(). */
+	char where[HSLAB_WHERE_LEN];	/* symbol of the caller: its module may go */
+	unsigned int cpu;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+	u64 when;			/* local_clock(), ns */
+};
+
+/* hslab_poison.c */
+u64 hslab_pattern(u64 fill_bits, u64 random);
+void hslab_fill(u64 *words, unsigned int nr, u64 pattern);
+bool hslab_intact(const u64 *words, unsigned int nr, u64 pattern);
+bool hslab_intact_head(const u64 *words, unsigned int nr, u64 pattern);
+int hslab_first_bad(const void *found, const void *expected, unsigned int len);
+int hslab_first_bad_fill(const u64 *words, unsigned int nr, u64 pattern,
+			 unsigned int *nr_bad);
+
+/* hslab_ctor.c */
+extern void (*const hslab_ctors[HSLAB_STORES_MAX])(void *object);
+extern struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
+
+/* hslab_merge.c */
+extern const char *const hslab_refusal_names[HSLAB_NR_REFUSALS];
+extern struct list_head hslab_stores;
+enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
+				      const struct hslab_domain *da,
+				      const struct hslab_geometry *b,
+				      const struct hslab_domain *db);
+void hslab_domain_of(struct hslab_domain *domain,
+		     const struct hslab_cache *cache);
+struct hslab_store *hslab_store_find(const struct hslab_geometry *geometry,
+				     const struct hslab_domain *domain);
+struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
+				       const struct hslab_domain *domain,
+				       const char *name);
+void hslab_store_destroy(struct hslab_store *store);
+unsigned int hslab_slot_size(const struct hslab_geometry *geometry);
+bool hslab_set_aside(struct hslab_store *store, void *object, u64 word);
+
+/* hslab_policy.c */
+struct hslab_policy_field {
+	const char *name;
+	int (*parse)(struct hslab_policy *policy, const char *value);
+	void (*format)(const struct hslab_policy *policy, char *value);
+	const char *expected;		/* what parse() takes, for messages */
+};
+
+enum hslab_field {
+	HSLAB_FIELD_PROFILE,
+	HSLAB_FIELD_MERGE,
+	HSLAB_FIELD_POISON,
+	HSLAB_FIELD_ZERO,
+	HSLAB_FIELD_VERIFY,
+	HSLAB_FIELD_CHECK,
+	HSLAB_FIELD_ON_VIOLATION,
+	HSLAB_NR_FIELDS
+};
+
+extern const struct hslab_policy_field hslab_fields[HSLAB_NR_FIELDS];
+extern struct hslab_policy hslab_defaults;	/* hslab_mutex */
+const struct hslab_policy_field *hslab_field_find(const char *name);
+int hslab_policy_set(struct hslab_policy *policy,
+		     const struct hslab_policy_field *field, const char *value);
+void hslab_policy_complain(const char *who,
+			   const struct hslab_policy_field *field);
+u64 hslab_policy_word(const struct hslab_policy *policy,
+		      const struct hslab_cache *cache);
+
+/* hslab_report.c */
+extern const char *const hslab_kind_names[HSLAB_NR_KINDS];
+extern atomic64_t hslab_nr_faults;
+void hslab_report(struct hslab_fault *fault);
+void hslab_faults_show(struct seq_file *seq);
+
+/* hslab_check.c */
+struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
+				      unsigned int nr, const void *object);
+void hslab_judge_free(struct hslab_cache *cache, void *object,
+		      unsigned long caller);
+void hslab_bad_tag(struct hslab_route *route, void *object,
+		   unsigned long caller);
+void hslab_bad_fill(struct hslab_route *route, void *object, u64 fill,
+		    unsigned long caller);
+
+/* hslab_stats.c */
+void hslab_new_peak(struct hslab_route *route);
+s64 hslab_route_live(const struct hslab_route *route);
+s64 hslab_cache_live(const struct hslab_cache *cache);
+s64 hslab_cache_peak(struct hslab_cache *cache);
+void hslab_cache_counts(const struct hslab_cache *cache,
+			struct hslab_counts *sum);
+void hslab_counts_retire(struct hslab_route *route);
+
+/* hslab_kmalloc.c */
+int hslab_kmalloc_init(void);
+void hslab_kmalloc_exit(void);
+
+/* hslab_sysfs.c */
+int hslab_sysfs_init(void);
+void hslab_sysfs_exit(void);
+int hslab_sysfs_add_cache(struct hslab_cache *cache);
+void hslab_sysfs_del_cache(struct hslab_cache *cache);
+int hslab_sysfs_add_store(struct hslab_store *store);
+void hslab_sysfs_del_store(struct hslab_store *store);
+
+/* hslab_debugfs.c */
+void hslab_debugfs_init(void);
+void hslab_debugfs_exit(void);
+void hslab_debugfs_add_cache(struct hslab_cache *cache);
+void hslab_debugfs_del_cache(struct hslab_cache *cache);
+
+/* hslab_cache.c */
+extern struct mutex hslab_mutex;
+extern struct list_head hslab_caches;		/* hslab_mutex */
+struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
+				     const struct hslab_args *args,
+				     const char *owner, bool internal);
+int hslab_cache_set_policy(struct hslab_cache *cache,
+			   const struct hslab_policy_field *field,
+			   const char *value);
+void hslab_cache_policy(struct hslab_cache *cache,
+			const struct hslab_policy_field *field, char *value);
+int hslab_set_profile_everywhere(const char *profile);
+void hslab_cache_name(unsigned int id, char *name);
+void hslab_cache_exit(void);
+
+static inline u64 *hslab_tag(const void *object, unsigned int tag_off)
+{
+	return (u64 *)((char *)object + tag_off);
+}
+
+static inline unsigned int hslab_cache_id(u64 plain)
+{
+	return (plain & HSLAB_CACHE_MASK) >> HSLAB_CACHE_SHIFT;
+}
+
+/* The plain tags of one store: everything but state, fill and cache is fixed. */
+static inline bool hslab_tag_whole(u64 plain, u64 store_plain)
+{
+	return !((plain ^ store_plain) &
+		 ~(HSLAB_STATE_MASK | HSLAB_FILL_MASK | HSLAB_CACHE_MASK));
+}
+
+static inline u64 hslab_encode(const struct hslab_store *store,
+			       const void *object, u64 plain)
+{
+	return (plain ^ (u64)object ^ store->key) * store->multiplier;
+}
+
+static inline u64 hslab_decode(const struct hslab_store *store,
+			       const void *object, u64 word)
+{
+	return (word * store->inverse) ^ (u64)object ^ store->key;
+}
+
+#endif /* HSLAB_INTERNAL_H */

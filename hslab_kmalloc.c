@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hslab_kmalloc() and hslab_kfree(): general-purpose size classes.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/module.h>
+
+#include "hslab_internal.h"
+
+/* Bytes; rising. Two between powers of two where kmalloc() has them too. */
+static const unsigned int hslab_class_sizes[] = {
+	16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, HSLAB_KMALLOC_MAX
+};
+
+static struct hslab_cache *hslab_classes[ARRAY_SIZE(hslab_class_sizes)];
+
+static struct hslab_cache *hslab_class_for(size_t size)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hslab_class_sizes); i++)
+		if (size <= hslab_class_sizes[i])
+			return hslab_classes[i];
+	return NULL;
+}
+
+/**
+ * hslab_kmalloc() - allocate memory from the general-purpose caches
+ * @size: bytes, at most %HSLAB_KMALLOC_MAX; beyond that use kvmalloc()
+ * @gfp: allocation flags
+ *
+ * The memory is aligned to 8 bytes. The caches are hslab-16 to hslab-8192 in
+ * /sys/kernel/hslab/caches.
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the memory, ZERO_SIZE_PTR for a @size of 0, or NULL.
+ */
+void *hslab_kmalloc(size_t size, gfp_t gfp)
+{
+	struct hslab_cache *cache;
+
+	if (!size)
+		return ZERO_SIZE_PTR;
+	cache = hslab_class_for(size);
+	if (!cache) {
+		pr_warn_ratelimited("hslab_kmalloc() gives at most %d bytes, not %zu: use kvmalloc()\n",
+				    HSLAB_KMALLOC_MAX, size);
+		return NULL;
+	}
+	return hslab_alloc(cache, gfp);
+}
+EXPORT_SYMBOL_GPL(hslab_kmalloc);
+
+/**
+ * hslab_kfree() - free what hslab_kmalloc() gave
+ * @object: the memory, NULL or ZERO_SIZE_PTR
+ *
+ * The class is found by the object's tag, which only one class can hold; what
+ * has no tag of any class is judged by the smallest one that its slab page
+ * leaves room for.
+ *
+ * Context: any but NMI.
+ */
+void hslab_kfree(const void *object)
+{
+	struct hslab_cache *cache;
+
+	if (ZERO_OR_NULL_PTR(object))
+		return;
+	cache = hslab_owner_among(hslab_classes, ARRAY_SIZE(hslab_classes),
+				  object);
+	hslab_free(cache ? cache : hslab_classes[0], (void *)object);
+}
+EXPORT_SYMBOL_GPL(hslab_kfree);
+
+void hslab_kmalloc_exit(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++)
+		hslab_cache_destroy(hslab_classes[i]);
+}
+
+int __init hslab_kmalloc_init(void)
+{
+	static char name[HSLAB_NAME_LEN] __initdata;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++) {
+		struct hslab_args args = { .usersize = hslab_class_sizes[i] };
+		struct hslab_cache *cache;
+
+		snprintf(name, sizeof(name), "hslab-%u", hslab_class_sizes[i]);
+		cache = hslab_cache_make(name, hslab_class_sizes[i], &args,
+					 KBUILD_MODNAME, true);
+		if (IS_ERR(cache)) {
+			hslab_kmalloc_exit();
+			return PTR_ERR(cache);
+		}
+		hslab_classes[i] = cache;
+	}
+	return 0;
+}

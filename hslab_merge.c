@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which caches share slots: the decision, and the table of stores.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/bitmap.h>
+#include <linux/kmemleak.h>
+#include <linux/module.h>
+#include <linux/random.h>
+
+#include "hslab_internal.h"
+
+const char *const hslab_refusal_names[HSLAB_NR_REFUSALS] = {
+	[HSLAB_SHARE]		= "shares",
+	[HSLAB_REFUSE_POLICY]	= "merge policy differs",
+	[HSLAB_REFUSE_OWNER]	= "owner differs",
+	[HSLAB_REFUSE_GROUP]	= "group differs",
+	[HSLAB_REFUSE_SIZE]	= "object size differs",
+	[HSLAB_REFUSE_ALIGN]	= "alignment differs",
+	[HSLAB_REFUSE_RCU]	= "one is SLAB_TYPESAFE_BY_RCU",
+	[HSLAB_REFUSE_FLAGS]	= "slab flags differ",
+	[HSLAB_REFUSE_USERCOPY]	= "usercopy window differs",
+};
+static_assert(ARRAY_SIZE(hslab_refusal_names) == HSLAB_NR_REFUSALS);
+
+/**
+ * hslab_merge_decide() - may caches of two kinds share a store?
+ * @a: geometry of one
+ * @da: whom it wants to share with
+ * @b: geometry of the other
+ * @db: whom that wants to share with
+ *
+ * Pure. Policy is looked at first, then what makes slots differ, so that the
+ * reason names what an administrator can change before what nobody can.
+ *
+ * Return: %HSLAB_SHARE, or the first reason why not.
+ */
+enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
+				      const struct hslab_domain *da,
+				      const struct hslab_geometry *b,
+				      const struct hslab_domain *db)
+{
+	if (da->merge != db->merge)
+		return HSLAB_REFUSE_POLICY;
+
+	switch (da->merge) {
+	case HSLAB_MERGE_NEVER:
+		if (da->cache != db->cache)
+			return HSLAB_REFUSE_POLICY;
+		break;
+	case HSLAB_MERGE_OWNER:
+		if (strcmp(da->name, db->name))
+			return HSLAB_REFUSE_OWNER;
+		break;
+	case HSLAB_MERGE_GROUP:
+		if (strcmp(da->name, db->name))
+			return HSLAB_REFUSE_GROUP;
+		break;
+	default:
+		break;
+	}
+
+	if (a->payload != b->payload)
+		return HSLAB_REFUSE_SIZE;
+	if (a->align != b->align)
+		return HSLAB_REFUSE_ALIGN;
+	if ((a->flags ^ b->flags) & SLAB_TYPESAFE_BY_RCU)
+		return HSLAB_REFUSE_RCU;
+	if (a->flags != b->flags)
+		return HSLAB_REFUSE_FLAGS;
+	if (a->useroffset != b->useroffset || a->usersize != b->usersize)
+		return HSLAB_REFUSE_USERCOPY;
+	return HSLAB_SHARE;
+}
+
+/* The domain that a cache's policy asks for. */
+void hslab_domain_of(struct hslab_domain *domain,
+		     const struct hslab_cache *cache)
+{
+	lockdep_assert_held(&hslab_mutex);
+
+	memset(domain, 0, sizeof(*domain));
+	domain->merge = cache->policy.merge;
+	switch (domain->merge) {
+	case HSLAB_MERGE_NEVER:
+		domain->cache = cache->id;
+		break;
+	case HSLAB_MERGE_OWNER:
+		strscpy(domain->name, cache->owner, sizeof(domain->name));
+		break;
+	case HSLAB_MERGE_GROUP:
+		strscpy(domain->name, cache->policy.group, sizeof(domain->name));
+		break;
+	default:
+		break;
+	}
+}
+
+LIST_HEAD(hslab_stores);
+
+static DECLARE_BITMAP(hslab_store_ids, HSLAB_STORES_MAX);
+
+/* A store that takes such a cache in, or NULL. */
+struct hslab_store *hslab_store_find(const struct hslab_geometry *geometry,
+				     const struct hslab_domain *domain)
+{
+	struct hslab_store *store;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	list_for_each_entry(store, &hslab_stores, node)
+		if (hslab_merge_decide(geometry, domain, &store->geometry,
+				       &store->domain) == HSLAB_SHARE)
+			return store;
+	return NULL;
+}
+
+/**
+ * hslab_slot_size() - bytes that an object takes in a slab page
+ * @geometry: payload and alignment
+ *
+ * What calculate_sizes() in mm/slub.c comes to for a cache with a constructor
+ * and without slub_debug: the free pointer lies behind the object.
+ *
+ * Return: bytes: payload, tag, free pointer and alignment.
+ */
+unsigned int hslab_slot_size(const struct hslab_geometry *geometry)
+{
+	return ALIGN(geometry->payload + HSLAB_TAG_SIZE + sizeof(void *),
+		     geometry->align);
+}
+
+/*
+ * The inverse of an odd number modulo 2^64, by Newton's iteration: an odd number
+ * is its own inverse in 3 bits, and each step doubles the bits.
+ */
+static u64 hslab_inverse(u64 odd)
+{
+	u64 inverse = odd;
+	int bits;
+
+	for (bits = 3; bits < 64; bits *= 2)
+		inverse *= 2 - odd * inverse;
+	return inverse;
+}
+
+/* The kmem_cache is gone, or was never made; the number is free from now on. */
+static void hslab_store_free(struct hslab_store *store)
+{
+	WRITE_ONCE(hslab_store_of_ctor[store->id], NULL);
+	clear_bit(store->id, hslab_store_ids);	/* atomic: without hslab_mutex */
+	kfree_rcu(store, rcu);	/* hslab_judge_free() may be looking */
+}
+
+/**
+ * hslab_store_create() - create a store
+ * @geometry: what its objects are like
+ * @domain: whom it takes in
+ * @name: of the cache it is made for; part of the kmem_cache's name
+ *
+ * The store is neither on hslab_stores nor in sysfs yet.
+ *
+ * Context: process context, with hslab_mutex.
+ * Return: the store, or ERR_PTR: -ENOSPC, -ENOMEM, -EINVAL as
+ * kmem_cache_create().
+ */
+struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
+				       const struct hslab_domain *domain,
+				       const char *name)
+{
+	struct hslab_store *store;
+	unsigned int id;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	id = find_first_zero_bit(hslab_store_ids, HSLAB_STORES_MAX);
+	if (id == HSLAB_STORES_MAX) {
+		pr_warn("cache %s: all %d stores are in use\n", name,
+			HSLAB_STORES_MAX);
+		return ERR_PTR(-ENOSPC);
+	}
+	store = kzalloc(sizeof(*store), GFP_KERNEL);
+	if (!store)
+		return ERR_PTR(-ENOMEM);
+
+	store->id = id;
+	store->geometry = *geometry;
+	store->domain = *domain;
+	store->tag_off = geometry->payload;
+	store->plain = (u64)id << HSLAB_STORE_SHIFT;
+	store->fresh = hslab_fill_bits(HSLAB_FILL_FRESH, 0);
+	store->key = get_random_u64() | 1;
+	store->multiplier = get_random_u64() | 1;
+	store->inverse = hslab_inverse(store->multiplier);
+	store->random = get_random_u64();
+	store->padding = get_random_u64() | 0x0101010101010101ULL;
+	INIT_LIST_HEAD(&store->node);
+	INIT_LIST_HEAD(&store->routes);
+	raw_spin_lock_init(&store->aside_lock);
+	init_completion(&store->kobj_gone);
+	snprintf(store->kmem_name, sizeof(store->kmem_name), "hslab:%u:%s", id,
+		 name);
+
+	hslab_store_of_ctor[id] = store;
+	set_bit(id, hslab_store_ids);
+	store->kmem = kmem_cache_create_usercopy(store->kmem_name,
+						 geometry->payload +
+							HSLAB_TAG_SIZE,
+						 geometry->align,
+						 geometry->flags,
+						 geometry->useroffset,
+						 geometry->usersize,
+						 hslab_ctors[id]);
+	if (!store->kmem) {
+		pr_warn("cache %s: kmem_cache_create() refused objects of %u bytes, alignment %u\n",
+			name, geometry->payload, geometry->align);
+		hslab_store_free(store);
+		return ERR_PTR(-EINVAL);
+	}
+	return store;
+}
+
+/**
+ * hslab_set_aside() - keep an object from ever being handed out again
+ * @store: its store
+ * @object: the object: not in SLUB's hands
+ * @word: its tag, as it was found
+ *
+ * The objects set aside are linked through their tags, so this needs no memory.
+ * They go back to SLUB when the store goes.
+ *
+ * Context: any but NMI.
+ * Return: true, or false when the tag is not @word any more: somebody else has
+ * dealt with the object.
+ */
+bool hslab_set_aside(struct hslab_store *store, void *object, u64 word)
+{
+	u64 *tag = hslab_tag(object, store->tag_off);
+	unsigned long flags;
+	bool done;
+
+	raw_spin_lock_irqsave(&store->aside_lock, flags);
+	done = hslab_compat_tag_cmpxchg(tag, &word,
+					hslab_encode(store, object,
+						     (u64)store->aside |
+						     HSLAB_ASIDE));
+	if (done) {
+		store->aside = object;
+		WRITE_ONCE(store->nr_aside, store->nr_aside + 1);
+	}
+	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
+	if (done)
+		kmemleak_not_leak(object);
+	return done;
+}
+
+/* The object after one in the list, or NULL; *@whole says whether the link can be believed. */
+static void *hslab_next_aside(struct hslab_store *store, void *object,
+			      bool *whole)
+{
+	u64 plain;
+
+	*whole = hslab_compat_in_lowmem(object) &&
+		 IS_ALIGNED((unsigned long)object, sizeof(u64));
+	if (!*whole)
+		return NULL;
+	plain = hslab_decode(store, object,
+			     *hslab_tag(object, store->tag_off));
+	*whole = (plain & HSLAB_STATE_MASK) == HSLAB_ASIDE;
+	return (void *)(plain & ~HSLAB_STATE_MASK);
+}
+
+/**
+ * hslab_store_destroy() - destroy a store that nobody uses
+ * @store: off hslab_stores, without a route, and with no object in use
+ *
+ * Whoever damaged the objects set aside may have gone on writing to them. When
+ * that has broken the list of them, the store and this module stay.
+ *
+ * Context: process context.
+ */
+void hslab_store_destroy(struct hslab_store *store)
+{
+	void *object = store->aside;
+	bool whole = true;
+
+	while (object) {
+		void *next = hslab_next_aside(store, object, &whole);
+
+		if (!whole) {
+			pr_err("store %u: list of the objects set aside is damaged, up to %lu objects and the store are leaked\n",
+			       store->id, store->nr_aside);
+			__module_get(THIS_MODULE);
+			return;
+		}
+		kmem_cache_free(store->kmem, object);
+		object = next;
+		store->nr_aside--;
+	}
+	kmem_cache_destroy(store->kmem);
+	hslab_store_free(store);
+}

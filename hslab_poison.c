@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Filling payloads and finding out whether a fill is whole.
+ *
+ * Pure: no locks, no allocation, no printing, no knowledge of caches.
+ */
+#include <linux/string.h>
+
+#include "hslab_internal.h"
+
+/* From here on memset64() is quicker than a row of stores (its `rep stosq` takes a while to start). */
+#define HSLAB_LONG_FILL		64
+
+#define REPEAT_2(do, i)		do(i) do((i) + 1)
+#define REPEAT_4(do, i)		REPEAT_2(do, i) REPEAT_2(do, (i) + 2)
+#define REPEAT_8(do, i)		REPEAT_4(do, i) REPEAT_4(do, (i) + 4)
+#define REPEAT_16(do, i)	REPEAT_8(do, i) REPEAT_8(do, (i) + 8)
+
+/*
+ * Run @do on each of @nr words, 16 at a time, then what is left in halves:
+ * no count of words costs more than four tests beside the work itself.
+ */
+#define UNROLLED(words, nr, do)						\
+	for (; (nr) >= 16; (nr) -= 16, (words) += 16) {			\
+		REPEAT_16(do, 0)					\
+	}								\
+	if ((nr) & 8) {							\
+		REPEAT_8(do, 0)						\
+		(words) += 8;						\
+	}								\
+	if ((nr) & 4) {							\
+		REPEAT_4(do, 0)						\
+		(words) += 4;						\
+	}								\
+	if ((nr) & 2) {							\
+		REPEAT_2(do, 0)						\
+		(words) += 2;						\
+	}								\
+	if ((nr) & 1) {							\
+		do(0)							\
+	}
+
+/**
+ * hslab_pattern() - the word that a fill repeats
+ * @fill_bits: fill kind and byte, as in a tag
+ * @random: the store's random word
+ *
+ * Return: the pattern for %HSLAB_FILL_BYTE and %HSLAB_FILL_RANDOM.
+ */
+u64 hslab_pattern(u64 fill_bits, u64 random)
+{
+	if (hslab_fill_kind(fill_bits) == HSLAB_FILL_RANDOM)
+		return random;
+	return hslab_fill_byte(fill_bits) * 0x0101010101010101ULL;
+}
+
+/**
+ * hslab_fill() - fill a payload
+ * @words: the payload
+ * @nr: its size in words of 8 bytes
+ * @pattern: the word to repeat
+ *
+ * On the hot path: a store a word and next to nothing else.
+ */
+void hslab_fill(u64 *words, unsigned int nr, u64 pattern)
+{
+	if (nr >= HSLAB_LONG_FILL) {
+		memset64(words, pattern, nr);
+		return;
+	}
+#define STORE(i)	words[i] = pattern;
+	UNROLLED(words, nr, STORE)
+#undef STORE
+}
+
+/**
+ * hslab_intact() - does a payload still hold its fill, every word of it?
+ * @words: the payload
+ * @nr: its size in words of 8 bytes
+ * @pattern: the word that was repeated
+ *
+ * On the hot path: a compare and a branch a word, about 2.2 instructions.
+ * Where and how it differs is for hslab_first_bad_fill() to find out.
+ *
+ * Return: true if it does.
+ */
+bool hslab_intact(const u64 *words, unsigned int nr, u64 pattern)
+{
+#define COMPARE(i)	if (unlikely(words[i] != pattern)) return false;
+	UNROLLED(words, nr, COMPARE)
+#undef COMPARE
+	return true;
+}
+
+/**
+ * hslab_intact_head() - do the first and the last word still hold the fill?
+ * @words: the payload
+ * @nr: its size in words of 8 bytes, at least 1
+ * @pattern: the word that was repeated
+ *
+ * Return: true if they do.
+ */
+bool hslab_intact_head(const u64 *words, unsigned int nr, u64 pattern)
+{
+	return !((words[0] ^ pattern) | (words[nr - 1] ^ pattern));
+}
+
+/**
+ * hslab_first_bad() - find the first byte that differs
+ * @found: what is there
+ * @expected: what should be
+ * @len: bytes to compare
+ *
+ * Return: its offset, or -1 when all are alike.
+ */
+int hslab_first_bad(const void *found, const void *expected, unsigned int len)
+{
+	const u8 *f = found, *e = expected;
+	unsigned int i;
+
+	for (i = 0; i < len; i++)
+		if (f[i] != e[i])
+			return i;
+	return -1;
+}
+
+/**
+ * hslab_first_bad_fill() - find the first byte that differs from a fill
+ * @words: the payload
+ * @nr: its size in words of 8 bytes
+ * @pattern: the word that was repeated
+ * @nr_bad: set to the number of bytes that differ
+ *
+ * Return: the offset of the first one, or -1 when the fill is whole.
+ */
+int hslab_first_bad_fill(const u64 *words, unsigned int nr, u64 pattern,
+			 unsigned int *nr_bad)
+{
+	int first = -1;
+	unsigned int i;
+
+	*nr_bad = 0;
+	for (i = 0; i < nr; i++) {
+		u64 diff = words[i] ^ pattern;
+		unsigned int byte;
+
+		for (byte = 0; diff && byte < 8; byte++) {
+			u8 d = ((const u8 *)&diff)[byte];
+
+			if (!d)
+				continue;
+			if (first < 0)
+				first = i * 8 + byte;
+			(*nr_bad)++;
+		}
+	}
+	return first;
+}

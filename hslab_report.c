@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reports of violations: one grammar, printed to the console and to debugfs.
+ *
+ *	BUG: hslab: KIND in cache NAME, object PTR of N bytes[, offset O]
+ *	hslab:   [what more is known of the object]
+ *	hslab:   offset O: MARKS (B bytes differ)
+ *	hslab:   found by COMM[PID] on CPU C at CALLER
+ *	hslab:   object set aside | object left as it is; F of this kind in the cache
+ *
+ * A mark is '.' for a byte that is as it should be and '!' for one that is not.
+ * Values are shown only with the module parameter show_values, since they may
+ * be secrets, of the kernel or of hslab.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/module.h>
+#include <linux/panic.h>
+#include <linux/ratelimit.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/stacktrace.h>
+
+#include "hslab_internal.h"
+
+const char *const hslab_kind_names[HSLAB_NR_KINDS] = {
+	[HSLAB_DOUBLE_FREE]		= "double-free",
+	[HSLAB_CROSS_FREE]		= "cross-cache-free",
+	[HSLAB_INVALID_FREE]		= "invalid-free",
+	[HSLAB_OVERFLOW]		= "overflow",
+	[HSLAB_WRITE_AFTER_FREE]	= "write-after-free",
+	[HSLAB_BAD_TAG]			= "bad-tag",
+	[HSLAB_NOT_FREED]		= "not-freed",
+};
+static_assert(ARRAY_SIZE(hslab_kind_names) == HSLAB_NR_KINDS);
+
+static bool hslab_show_values;
+module_param_named(show_values, hslab_show_values, bool, 0600);
+MODULE_PARM_DESC(show_values, "show the values of damaged bytes in reports (0: only marks)");
+
+/* Violations of all caches since the module was loaded. */
+atomic64_t hslab_nr_faults;
+
+/* The last reports; number N is at N modulo HSLAB_LAST. */
+#define HSLAB_LAST	64
+
+static DEFINE_RAW_SPINLOCK(hslab_last_lock);
+static struct hslab_fault hslab_last[HSLAB_LAST];
+static unsigned long hslab_nr_last;		/* ever */
+
+/* Keeps the lines of a report together on the console. */
+static DEFINE_RAW_SPINLOCK(hslab_print_lock);
+
+static DEFINE_RATELIMIT_STATE(hslab_ratelimit, 5 * HZ, 10);
+
+/* One printer, two sinks: the console without a seq_file. */
+static __printf(2, 3) void hslab_print(struct seq_file *seq,
+				       const char *fmt, ...)
+{
+	struct va_format vaf;
+	va_list args;
+
+	va_start(args, fmt);
+	vaf.fmt = fmt;
+	vaf.va = &args;
+	if (seq)
+		seq_printf(seq, "%pV\n", &vaf);
+	else
+		printk(KERN_ERR "%pV\n", &vaf);
+	va_end(args);
+}
+
+static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
+{
+	switch (f->kind) {
+	case HSLAB_CROSS_FREE:
+		hslab_print(seq, "hslab:   it belongs to cache %s", f->other);
+		break;
+	case HSLAB_INVALID_FREE:
+		if (f->offset > 0)
+			hslab_print(seq, "hslab:   the pointer is %d bytes into the object",
+				    f->offset);
+		else
+			hslab_print(seq, "hslab:   the pointer is not to an object of the cache");
+		break;
+	case HSLAB_OVERFLOW:
+		hslab_print(seq, "hslab:   written past the end, found when it was freed");
+		break;
+	case HSLAB_WRITE_AFTER_FREE:
+		hslab_print(seq, "hslab:   written after cache %s freed it, found when it was allocated again",
+			    f->other);
+		break;
+	case HSLAB_BAD_TAG:
+		hslab_print(seq, "hslab:   its tag was overwritten while it was free, found when it was allocated again");
+		break;
+	case HSLAB_NOT_FREED:
+		hslab_print(seq, "hslab:   freed around hslab by an owner of cache %s, or handed out twice",
+			    f->other);
+		break;
+	default:
+		break;
+	}
+}
+
+static void hslab_print_bytes(struct seq_file *seq, const struct hslab_fault *f)
+{
+	char marks[HSLAB_SHOWN + 1];
+	unsigned int i;
+
+	if (!f->nr_shown)
+		return;
+	for (i = 0; i < f->nr_shown; i++)
+		marks[i] = f->found[i] == f->expected[i] ? '.' : '!';
+	marks[i] = '\0';
+	hslab_print(seq, "hslab:   offset %d: %s (%u byte%s differ%s)", f->offset,
+		    marks, f->nr_bad, f->nr_bad == 1 ? "" : "s",
+		    f->nr_bad == 1 ? "s" : "");
+	if (READ_ONCE(hslab_show_values)) {
+		hslab_print(seq, "hslab:   expected %*ph", f->nr_shown, f->expected);
+		hslab_print(seq, "hslab:   found    %*ph", f->nr_shown, f->found);
+	}
+}
+
+static void hslab_print_fault(struct seq_file *seq, const struct hslab_fault *f)
+{
+	if (f->offset >= 0)
+		hslab_print(seq, "BUG: hslab: %s in cache %s, object %p of %u bytes, offset %d",
+			    hslab_kind_names[f->kind], f->cache, f->object,
+			    f->size, f->offset);
+	else
+		hslab_print(seq, "BUG: hslab: %s in cache %s, object %p of %u bytes",
+			    hslab_kind_names[f->kind], f->cache, f->object,
+			    f->size);
+	hslab_print_kind(seq, f);
+	hslab_print_bytes(seq, f);
+	hslab_print(seq, "hslab:   found by %s[%d] on CPU %u at %s", f->comm,
+		    f->pid, f->cpu, f->where);
+	hslab_print(seq, "hslab:   %s; %llu of this kind in the cache",
+		    f->aside ? "object set aside" : "object left as it is",
+		    f->nr);
+}
+
+static void hslab_remember(const struct hslab_fault *fault)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&hslab_last_lock, flags);
+	hslab_last[hslab_nr_last++ % HSLAB_LAST] = *fault;
+	raw_spin_unlock_irqrestore(&hslab_last_lock, flags);
+}
+
+static void hslab_print_console(const struct hslab_fault *fault)
+{
+	unsigned long stack[16];
+	unsigned int depth;
+	unsigned long flags;
+
+	depth = stack_trace_save(stack, ARRAY_SIZE(stack), 2);
+	raw_spin_lock_irqsave(&hslab_print_lock, flags);
+	hslab_print_fault(NULL, fault);
+	if (depth) {
+		pr_err("  Call Trace:\n");
+		stack_trace_print(stack, depth, 4);
+	}
+	raw_spin_unlock_irqrestore(&hslab_print_lock, flags);
+}
+
+static void hslab_act(const struct hslab_fault *fault)
+{
+	switch (fault->action) {
+	case HSLAB_ACT_WARN:
+		WARN(1, "hslab: %s in cache %s\n",
+		     hslab_kind_names[fault->kind], fault->cache);
+		break;
+	case HSLAB_ACT_KILL:
+		if (in_task() && !(current->flags & PF_KTHREAD))
+			send_sig(SIGKILL, current, 1);
+		break;
+	case HSLAB_ACT_PANIC:
+		panic("hslab: %s in cache %s\n",
+		      hslab_kind_names[fault->kind], fault->cache);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * hslab_report() - report a violation, and do what the cache's policy wants
+ * @fault: the violation; who found it, and when, is filled in
+ *
+ * The violation has been contained and counted before. The console gets at most
+ * 10 reports in 5 seconds (and all that end in a panic); debugfs has the last
+ * 64 in any case. Action kill does nothing to kernel threads and interrupts.
+ *
+ * Context: any but NMI.
+ */
+void hslab_report(struct hslab_fault *fault)
+{
+	fault->cpu = raw_smp_processor_id();
+	fault->pid = task_pid_nr(current);
+	strscpy(fault->comm, current->comm, sizeof(fault->comm));
+	snprintf(fault->where, sizeof(fault->where), "%pS",
+		 (void *)fault->caller);
+	fault->when = local_clock();
+
+	atomic64_inc(&hslab_nr_faults);
+	hslab_remember(fault);
+	if (fault->action == HSLAB_ACT_PANIC || __ratelimit(&hslab_ratelimit))
+		hslab_print_console(fault);
+	hslab_act(fault);
+}
+
+/* The last reports, oldest first, for debugfs. */
+void hslab_faults_show(struct seq_file *seq)
+{
+	unsigned long i, nr;
+	struct hslab_fault *fault;
+
+	fault = kmalloc(sizeof(*fault), GFP_KERNEL);
+	if (!fault)
+		return;
+	nr = READ_ONCE(hslab_nr_last);
+	for (i = nr > HSLAB_LAST ? nr - HSLAB_LAST : 0; i < nr; i++) {
+		raw_spin_lock_irq(&hslab_last_lock);
+		*fault = hslab_last[i % HSLAB_LAST];
+		raw_spin_unlock_irq(&hslab_last_lock);
+		seq_printf(seq, "[%5llu.%06llu]\n", fault->when / NSEC_PER_SEC,
+			   fault->when % NSEC_PER_SEC / NSEC_PER_USEC);
+		hslab_print_fault(seq, fault);
+	}
+	kfree(fault);
+}

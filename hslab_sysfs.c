@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/hslab. Every file is in Documentation/ABI/testing/sysfs-kernel-hslab.
+ *
+ * Attributes are tables; what is written is parsed by hslab_policy.c.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "hslab_internal.h"
+
+static struct kobject *hslab_kobj;
+static struct kobject *hslab_defaults_kobj;
+static struct kobject *hslab_caches_kobj;
+static struct kobject *hslab_stores_kobj;
+
+/* Copy what was written to @value, less its newline. -EINVAL if it is no short string. */
+static int hslab_written(char *value, const char *buf, size_t count)
+{
+	if (count && buf[count - 1] == '\n')
+		count--;
+	if (!count || count >= HSLAB_VALUE_LEN || memchr(buf, '\0', count))
+		return -EINVAL;
+	memcpy(value, buf, count);
+	value[count] = '\0';
+	return 0;
+}
+
+/*
+ * Caches
+ */
+struct hslab_cache_attribute {
+	struct attribute attr;
+	ssize_t (*show)(struct hslab_cache *cache,
+			const struct hslab_cache_attribute *attr, char *buf);
+	ssize_t (*store)(struct hslab_cache *cache,
+			 const struct hslab_cache_attribute *attr,
+			 const char *buf, size_t count);
+	unsigned int arg;		/* a field or kind, for those that share a show() */
+};
+
+static struct hslab_cache *hslab_to_cache(struct kobject *kobj)
+{
+	return container_of(kobj, struct hslab_cache, kobj);
+}
+
+#define CACHE_SHOW(_name)						\
+static ssize_t hslab_##_name##_show(struct hslab_cache *cache,		\
+			const struct hslab_cache_attribute *attr, char *buf)
+#define CACHE_STORE(_name)						\
+static ssize_t hslab_##_name##_store(struct hslab_cache *cache,		\
+			const struct hslab_cache_attribute *attr,	\
+			const char *buf, size_t count)
+#define CACHE_ATTR(_name, _mode, _show, _store, _arg)			\
+static struct hslab_cache_attribute hslab_attr_##_name = {		\
+	.attr	= { .name = __stringify(_name), .mode = _mode },	\
+	.show	= _show,						\
+	.store	= _store,						\
+	.arg	= _arg,							\
+}
+#define CACHE_ATTR_RO(_name)						\
+	CACHE_ATTR(_name, 0444, hslab_##_name##_show, NULL, 0)
+#define CACHE_ATTR_POLICY(_name, _field)				\
+	CACHE_ATTR(_name, 0644, hslab_policy_show, hslab_policy_store, _field)
+
+CACHE_SHOW(policy)
+{
+	char value[HSLAB_VALUE_LEN];
+
+	hslab_cache_policy(cache, &hslab_fields[attr->arg], value);
+	return sysfs_emit(buf, "%s\n", value);
+}
+
+CACHE_STORE(policy)
+{
+	const struct hslab_policy_field *field = &hslab_fields[attr->arg];
+	char value[HSLAB_VALUE_LEN];
+	int err;
+
+	err = hslab_written(value, buf, count);
+	if (err)
+		hslab_policy_complain(cache->name, field);
+	else
+		err = hslab_cache_set_policy(cache, field, value);
+	return err ? err : count;
+}
+
+CACHE_ATTR_POLICY(profile, HSLAB_FIELD_PROFILE);
+CACHE_ATTR_POLICY(merge, HSLAB_FIELD_MERGE);
+CACHE_ATTR_POLICY(poison, HSLAB_FIELD_POISON);
+CACHE_ATTR_POLICY(zero, HSLAB_FIELD_ZERO);
+CACHE_ATTR_POLICY(verify, HSLAB_FIELD_VERIFY);
+CACHE_ATTR_POLICY(check, HSLAB_FIELD_CHECK);
+CACHE_ATTR_POLICY(on_violation, HSLAB_FIELD_ON_VIOLATION);
+
+CACHE_SHOW(object_size)
+{
+	return sysfs_emit(buf, "%u\n", cache->size);
+}
+
+CACHE_SHOW(slot_size)
+{
+	return sysfs_emit(buf, "%u\n", hslab_slot_size(&cache->geometry));
+}
+
+CACHE_SHOW(align)
+{
+	return sysfs_emit(buf, "%u\n", cache->geometry.align);
+}
+
+/* The flags by name, separated by blanks; "none" without any. */
+CACHE_SHOW(flags)
+{
+	static const struct {
+		slab_flags_t flag;
+		const char *name;
+	} names[] = {
+		{ SLAB_HWCACHE_ALIGN,	"hwcache_align" },
+		{ SLAB_CACHE_DMA,	"cache_dma" },
+		{ SLAB_CACHE_DMA32,	"cache_dma32" },
+		{ SLAB_TYPESAFE_BY_RCU,	"typesafe_by_rcu" },
+		{ SLAB_ACCOUNT,		"account" },
+		{ SLAB_RECLAIM_ACCOUNT,	"reclaim_account" },
+		{ SLAB_NOLEAKTRACE,	"noleaktrace" },
+	};
+	unsigned int i;
+	int len = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (cache->geometry.flags & names[i].flag)
+			len += sysfs_emit_at(buf, len, "%s%s", len ? " " : "",
+					     names[i].name);
+	return len + sysfs_emit_at(buf, len, "%s\n", len ? "" : "none");
+}
+
+CACHE_SHOW(ctor)
+{
+	if (!cache->ctor)
+		return sysfs_emit(buf, "none\n");
+	return sysfs_emit(buf, "%ps\n", cache->ctor);
+}
+
+CACHE_SHOW(owner)
+{
+	return sysfs_emit(buf, "%s\n", cache->owner);
+}
+
+CACHE_SHOW(store)
+{
+	int len;
+
+	mutex_lock(&hslab_mutex);
+	len = sysfs_emit(buf, "%u\n", cache->route->store->id);
+	mutex_unlock(&hslab_mutex);
+	return len;
+}
+
+/* The stores that still have objects of the cache but get no new ones. */
+CACHE_SHOW(stores_draining)
+{
+	struct hslab_route *route;
+	int len = 0;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(route, &cache->routes, in_cache)
+		if (route != cache->route)
+			len += sysfs_emit_at(buf, len, "%s%u", len ? " " : "",
+					     route->store->id);
+	mutex_unlock(&hslab_mutex);
+	return len + sysfs_emit_at(buf, len, "%s\n", len ? "" : "none");
+}
+
+CACHE_STORE(shrink)
+{
+	char value[HSLAB_VALUE_LEN];
+
+	if (hslab_written(value, buf, count) || strcmp(value, "1")) {
+		pr_warn_ratelimited("cache %s: shrink takes 1\n", cache->name);
+		return -EINVAL;
+	}
+	hslab_cache_shrink(cache);
+	return count;
+}
+
+CACHE_ATTR_RO(object_size);
+CACHE_ATTR_RO(slot_size);
+CACHE_ATTR_RO(align);
+CACHE_ATTR_RO(flags);
+CACHE_ATTR_RO(ctor);
+CACHE_ATTR_RO(owner);
+CACHE_ATTR_RO(store);
+CACHE_ATTR_RO(stores_draining);
+CACHE_ATTR(shrink, 0200, NULL, hslab_shrink_store, 0);
+
+static struct attribute *hslab_cache_attrs[] = {
+	&hslab_attr_profile.attr,
+	&hslab_attr_merge.attr,
+	&hslab_attr_poison.attr,
+	&hslab_attr_zero.attr,
+	&hslab_attr_verify.attr,
+	&hslab_attr_check.attr,
+	&hslab_attr_on_violation.attr,
+	&hslab_attr_object_size.attr,
+	&hslab_attr_slot_size.attr,
+	&hslab_attr_align.attr,
+	&hslab_attr_flags.attr,
+	&hslab_attr_ctor.attr,
+	&hslab_attr_owner.attr,
+	&hslab_attr_store.attr,
+	&hslab_attr_stores_draining.attr,
+	&hslab_attr_shrink.attr,
+	NULL
+};
+
+static const struct attribute_group hslab_cache_group = {
+	.attrs = hslab_cache_attrs,
+};
+
+/* stats/ */
+enum hslab_stat {
+	HSLAB_STAT_ALLOCS,
+	HSLAB_STAT_FREES,
+	HSLAB_STAT_LIVE,
+	HSLAB_STAT_FAILS,
+	HSLAB_STAT_ZERO_SKIPPED,
+	HSLAB_STAT_VERIFIED,
+	HSLAB_STAT_PAYLOAD_BYTES,
+	HSLAB_STAT_TAG_BYTES,
+};
+
+CACHE_SHOW(stat)
+{
+	struct hslab_counts sum;
+	s64 live, value;
+
+	mutex_lock(&hslab_mutex);
+	hslab_cache_counts(cache, &sum);
+	mutex_unlock(&hslab_mutex);
+	live = sum.limit - sum.headroom;
+
+	switch ((enum hslab_stat)attr->arg) {
+	case HSLAB_STAT_ALLOCS:
+		value = sum.allocs - sum.fails;
+		break;
+	case HSLAB_STAT_FREES:
+		value = sum.allocs - sum.fails - live;
+		break;
+	case HSLAB_STAT_LIVE:
+		value = live;
+		break;
+	case HSLAB_STAT_FAILS:
+		value = sum.fails;
+		break;
+	case HSLAB_STAT_ZERO_SKIPPED:
+		value = sum.zero_skipped;
+		break;
+	case HSLAB_STAT_VERIFIED:
+		value = sum.verified;
+		break;
+	case HSLAB_STAT_PAYLOAD_BYTES:
+		value = live * cache->size;
+		break;
+	case HSLAB_STAT_TAG_BYTES:
+		value = live * HSLAB_TAG_SIZE;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return sysfs_emit(buf, "%lld\n", value);
+}
+
+CACHE_SHOW(peak)
+{
+	return sysfs_emit(buf, "%lld\n", hslab_cache_peak(cache));
+}
+
+CACHE_SHOW(aside)
+{
+	return sysfs_emit(buf, "%lld\n", atomic64_read(&cache->aside));
+}
+
+CACHE_SHOW(kind)
+{
+	return sysfs_emit(buf, "%lld\n",
+			  atomic64_read(&cache->faults[attr->arg]));
+}
+
+#define CACHE_ATTR_STAT(_name, _stat)					\
+	CACHE_ATTR(_name, 0444, hslab_stat_show, NULL, _stat)
+#define CACHE_ATTR_FAULTS(_name, _kind)					\
+	CACHE_ATTR(faults_##_name, 0444, hslab_kind_show, NULL, _kind)
+
+CACHE_ATTR_STAT(allocs, HSLAB_STAT_ALLOCS);
+CACHE_ATTR_STAT(frees, HSLAB_STAT_FREES);
+CACHE_ATTR_STAT(live, HSLAB_STAT_LIVE);
+CACHE_ATTR_STAT(fails, HSLAB_STAT_FAILS);
+CACHE_ATTR_STAT(zero_skipped, HSLAB_STAT_ZERO_SKIPPED);
+CACHE_ATTR_STAT(verified, HSLAB_STAT_VERIFIED);
+CACHE_ATTR_STAT(payload_bytes, HSLAB_STAT_PAYLOAD_BYTES);
+CACHE_ATTR_STAT(tag_bytes, HSLAB_STAT_TAG_BYTES);
+CACHE_ATTR_RO(peak);
+CACHE_ATTR_RO(aside);
+CACHE_ATTR_FAULTS(double_free, HSLAB_DOUBLE_FREE);
+CACHE_ATTR_FAULTS(cross_cache_free, HSLAB_CROSS_FREE);
+CACHE_ATTR_FAULTS(invalid_free, HSLAB_INVALID_FREE);
+CACHE_ATTR_FAULTS(overflow, HSLAB_OVERFLOW);
+CACHE_ATTR_FAULTS(write_after_free, HSLAB_WRITE_AFTER_FREE);
+CACHE_ATTR_FAULTS(bad_tag, HSLAB_BAD_TAG);
+CACHE_ATTR_FAULTS(not_freed, HSLAB_NOT_FREED);
+
+static struct attribute *hslab_stat_attrs[] = {
+	&hslab_attr_allocs.attr,
+	&hslab_attr_frees.attr,
+	&hslab_attr_live.attr,
+	&hslab_attr_peak.attr,
+	&hslab_attr_fails.attr,
+	&hslab_attr_zero_skipped.attr,
+	&hslab_attr_verified.attr,
+	&hslab_attr_payload_bytes.attr,
+	&hslab_attr_tag_bytes.attr,
+	&hslab_attr_aside.attr,
+	&hslab_attr_faults_double_free.attr,
+	&hslab_attr_faults_cross_cache_free.attr,
+	&hslab_attr_faults_invalid_free.attr,
+	&hslab_attr_faults_overflow.attr,
+	&hslab_attr_faults_write_after_free.attr,
+	&hslab_attr_faults_bad_tag.attr,
+	&hslab_attr_faults_not_freed.attr,
+	NULL
+};
+static_assert(ARRAY_SIZE(hslab_stat_attrs) == 10 + HSLAB_NR_KINDS + 1,
+	      "a faults_* file for each kind");
+
+static const struct attribute_group hslab_stat_group = {
+	.name = "stats",
+	.attrs = hslab_stat_attrs,
+};
+
+static const struct attribute_group *hslab_cache_groups[] = {
+	&hslab_cache_group,
+	&hslab_stat_group,
+	NULL
+};
+
+static ssize_t hslab_cache_attr_show(struct kobject *kobj,
+				     struct attribute *attr, char *buf)
+{
+	const struct hslab_cache_attribute *a =
+		container_of(attr, struct hslab_cache_attribute, attr);
+
+	return a->show ? a->show(hslab_to_cache(kobj), a, buf) : -EIO;
+}
+
+static ssize_t hslab_cache_attr_store(struct kobject *kobj,
+				      struct attribute *attr, const char *buf,
+				      size_t count)
+{
+	const struct hslab_cache_attribute *a =
+		container_of(attr, struct hslab_cache_attribute, attr);
+
+	return a->store ? a->store(hslab_to_cache(kobj), a, buf, count) : -EIO;
+}
+
+static const struct sysfs_ops hslab_cache_sysfs_ops = {
+	.show	= hslab_cache_attr_show,
+	.store	= hslab_cache_attr_store,
+};
+
+static void hslab_cache_kobj_release(struct kobject *kobj)
+{
+	complete(&hslab_to_cache(kobj)->kobj_gone);
+}
+
+static const struct kobj_type hslab_cache_ktype = {
+	.release	= hslab_cache_kobj_release,
+	.sysfs_ops	= &hslab_cache_sysfs_ops,
+	.default_groups	= hslab_cache_groups,
+};
+
+int hslab_sysfs_add_cache(struct hslab_cache *cache)
+{
+	return kobject_init_and_add(&cache->kobj, &hslab_cache_ktype,
+				    hslab_caches_kobj, "%s", cache->name);
+}
+
+/* Returns when nobody is in the cache's files any more. Without hslab_mutex. */
+void hslab_sysfs_del_cache(struct hslab_cache *cache)
+{
+	kobject_del(&cache->kobj);
+	kobject_put(&cache->kobj);
+	wait_for_completion(&cache->kobj_gone);
+}
+
+/*
+ * Stores
+ */
+static struct hslab_store *hslab_to_store(struct kobject *kobj)
+{
+	return container_of(kobj, struct hslab_store, kobj);
+}
+
+/* The caches that have objects there, separated by blanks. */
+static ssize_t caches_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	struct hslab_store *store = hslab_to_store(kobj);
+	struct hslab_route *route;
+	int len = 0;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(route, &store->routes, in_store)
+		len += sysfs_emit_at(buf, len, "%s%s", len ? " " : "",
+				     route->cache->name);
+	mutex_unlock(&hslab_mutex);
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
+static ssize_t slot_size_show(struct kobject *kobj, struct kobj_attribute *attr,
+			      char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  hslab_slot_size(&hslab_to_store(kobj)->geometry));
+}
+
+static ssize_t kmem_cache_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", hslab_to_store(kobj)->kmem_name);
+}
+
+static struct kobj_attribute hslab_store_caches = __ATTR_RO(caches);
+static struct kobj_attribute hslab_store_slot_size = __ATTR_RO(slot_size);
+static struct kobj_attribute hslab_store_kmem_cache = __ATTR_RO(kmem_cache);
+
+static struct attribute *hslab_store_attrs[] = {
+	&hslab_store_caches.attr,
+	&hslab_store_slot_size.attr,
+	&hslab_store_kmem_cache.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(hslab_store);
+
+static void hslab_store_kobj_release(struct kobject *kobj)
+{
+	complete(&hslab_to_store(kobj)->kobj_gone);
+}
+
+static const struct kobj_type hslab_store_ktype = {
+	.release	= hslab_store_kobj_release,
+	.sysfs_ops	= &kobj_sysfs_ops,
+	.default_groups	= hslab_store_groups,
+};
+
+int hslab_sysfs_add_store(struct hslab_store *store)
+{
+	int err;
+
+	err = kobject_init_and_add(&store->kobj, &hslab_store_ktype,
+				   hslab_stores_kobj, "%u", store->id);
+	if (err) {
+		kobject_put(&store->kobj);
+		wait_for_completion(&store->kobj_gone);
+		reinit_completion(&store->kobj_gone);
+		memset(&store->kobj, 0, sizeof(store->kobj));
+	}
+	return err;
+}
+
+void hslab_sysfs_del_store(struct hslab_store *store)
+{
+	kobject_del(&store->kobj);
+	kobject_put(&store->kobj);
+	wait_for_completion(&store->kobj_gone);
+}
+
+/*
+ * The top, and defaults/
+ */
+struct hslab_default_attribute {
+	struct kobj_attribute attr;
+	enum hslab_field field;
+};
+
+static const struct hslab_policy_field *
+hslab_default_field(struct kobj_attribute *attr)
+{
+	return &hslab_fields[container_of(attr, struct hslab_default_attribute,
+					  attr)->field];
+}
+
+static ssize_t hslab_default_show(struct kobject *kobj,
+				  struct kobj_attribute *attr, char *buf)
+{
+	char value[HSLAB_VALUE_LEN];
+
+	mutex_lock(&hslab_mutex);
+	hslab_default_field(attr)->format(&hslab_defaults, value);
+	mutex_unlock(&hslab_mutex);
+	return sysfs_emit(buf, "%s\n", value);
+}
+
+static ssize_t hslab_default_store(struct kobject *kobj,
+				   struct kobj_attribute *attr, const char *buf,
+				   size_t count)
+{
+	const struct hslab_policy_field *field = hslab_default_field(attr);
+	char value[HSLAB_VALUE_LEN];
+	int err;
+
+	err = hslab_written(value, buf, count);
+	if (!err) {
+		mutex_lock(&hslab_mutex);
+		err = hslab_policy_set(&hslab_defaults, field, value);
+		mutex_unlock(&hslab_mutex);
+	}
+	if (err)
+		hslab_policy_complain("defaults", field);
+	return err ? err : count;
+}
+
+#define DEFAULT_ATTR(_name, _field)					\
+static struct hslab_default_attribute hslab_default_##_name = {		\
+	.attr	= __ATTR(_name, 0644, hslab_default_show,		\
+			 hslab_default_store),				\
+	.field	= _field,						\
+}
+
+DEFAULT_ATTR(merge, HSLAB_FIELD_MERGE);
+DEFAULT_ATTR(poison, HSLAB_FIELD_POISON);
+DEFAULT_ATTR(zero, HSLAB_FIELD_ZERO);
+DEFAULT_ATTR(verify, HSLAB_FIELD_VERIFY);
+DEFAULT_ATTR(check, HSLAB_FIELD_CHECK);
+DEFAULT_ATTR(on_violation, HSLAB_FIELD_ON_VIOLATION);
+
+static struct attribute *hslab_default_attrs[] = {
+	&hslab_default_merge.attr.attr,
+	&hslab_default_poison.attr.attr,
+	&hslab_default_zero.attr.attr,
+	&hslab_default_verify.attr.attr,
+	&hslab_default_check.attr.attr,
+	&hslab_default_on_violation.attr.attr,
+	NULL
+};
+static_assert(ARRAY_SIZE(hslab_default_attrs) == HSLAB_NR_FIELDS,
+	      "a default for each policy; the profile is a file of the top");
+
+static const struct attribute_group hslab_default_group = {
+	.attrs = hslab_default_attrs,
+};
+
+static ssize_t version_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, HSLAB_VERSION "\n");
+}
+
+/* The violations of all caches there are or were. */
+static ssize_t faults_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	return sysfs_emit(buf, "%lld\n", atomic64_read(&hslab_nr_faults));
+}
+
+/* The profile of the defaults; written, that of every cache too. */
+static ssize_t profile_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	char value[HSLAB_VALUE_LEN];
+
+	mutex_lock(&hslab_mutex);
+	hslab_fields[HSLAB_FIELD_PROFILE].format(&hslab_defaults, value);
+	mutex_unlock(&hslab_mutex);
+	return sysfs_emit(buf, "%s\n", value);
+}
+
+static ssize_t profile_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	char value[HSLAB_VALUE_LEN];
+	int err;
+
+	err = hslab_written(value, buf, count);
+	if (!err)
+		err = hslab_set_profile_everywhere(value);
+	if (err == -EINVAL)
+		hslab_policy_complain("hslab",
+				      &hslab_fields[HSLAB_FIELD_PROFILE]);
+	return err ? err : count;
+}
+
+static struct kobj_attribute hslab_top_version = __ATTR_RO(version);
+static struct kobj_attribute hslab_top_faults = __ATTR_RO(faults);
+static struct kobj_attribute hslab_top_profile = __ATTR_RW(profile);
+
+static struct attribute *hslab_top_attrs[] = {
+	&hslab_top_version.attr,
+	&hslab_top_faults.attr,
+	&hslab_top_profile.attr,
+	NULL
+};
+
+static const struct attribute_group hslab_top_group = {
+	.attrs = hslab_top_attrs,
+};
+
+int __init hslab_sysfs_init(void)
+{
+	int err = -ENOMEM;
+
+	hslab_kobj = kobject_create_and_add("hslab", kernel_kobj);
+	if (!hslab_kobj)
+		return -ENOMEM;
+	hslab_defaults_kobj = kobject_create_and_add("defaults", hslab_kobj);
+	hslab_caches_kobj = kobject_create_and_add("caches", hslab_kobj);
+	hslab_stores_kobj = kobject_create_and_add("stores", hslab_kobj);
+	if (!hslab_defaults_kobj || !hslab_caches_kobj || !hslab_stores_kobj)
+		goto fail;
+	err = sysfs_create_group(hslab_kobj, &hslab_top_group);
+	if (err)
+		goto fail;
+	err = sysfs_create_group(hslab_defaults_kobj, &hslab_default_group);
+	if (err)
+		goto fail;
+	return 0;
+
+fail:
+	hslab_sysfs_exit();
+	return err;
+}
+
+void hslab_sysfs_exit(void)
+{
+	kobject_put(hslab_stores_kobj);
+	kobject_put(hslab_caches_kobj);
+	kobject_put(hslab_defaults_kobj);
+	kobject_put(hslab_kobj);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * hslab: hardened slab caches with per-cache, run-time policies.
+ *
+ * The interface mirrors kmem_cache, so that porting a user is renaming.
+ * Policies are described in Documentation/policies.rst, the design in
+ * Documentation/design.rst.
+ */
+#ifndef _LINUX_HSLAB_H
+#define _LINUX_HSLAB_H
+
+#include <linux/cleanup.h>
+#include <linux/export.h>
+#include <linux/gfp.h>
+#include <linux/mempool.h>
+#include <linux/numa.h>
+#include <linux/slab.h>
+
+struct hslab_cache;
+
+/**
+ * struct hslab_args - the optional properties of a cache
+ * @align: alignment of an object in bytes, a power of two; 0 for the default
+ *	(8 bytes, or a cache line fraction with %SLAB_HWCACHE_ALIGN).
+ * @flags: %SLAB_HWCACHE_ALIGN, %SLAB_ACCOUNT, %SLAB_RECLAIM_ACCOUNT,
+ *	%SLAB_CACHE_DMA, %SLAB_CACHE_DMA32, %SLAB_TYPESAFE_BY_RCU, %SLAB_PANIC,
+ *	%SLAB_NOLEAKTRACE and, where the kernel has it, %SLAB_NO_MERGE. Others,
+ *	those of slub_debug among them, are refused.
+ * @useroffset: offset in bytes of the window that may be copied to and from
+ *	user space.
+ * @usersize: size in bytes of that window; 0 for none.
+ * @ctor: constructor, run by hslab on an object whose content is not a
+ *	constructed one: a new object, or one that was poisoned or zeroed.
+ *	It must not sleep. Context: that of the allocation.
+ * @profile: name of the profile the cache starts with, NULL for the defaults
+ *	under /sys/kernel/hslab/defaults.
+ */
+struct hslab_args {
+	unsigned int align;
+	slab_flags_t flags;
+	unsigned int useroffset;
+	unsigned int usersize;
+	void (*ctor)(void *object);
+	const char *profile;
+};
+
+struct hslab_cache *__hslab_cache_create(const char *name, unsigned int size,
+					 const struct hslab_args *args,
+					 struct module *owner);
+
+/**
+ * hslab_cache_create() - create a hardened cache
+ * @name: name, as in /sys/kernel/hslab/caches; copied. 1 to 63 characters
+ *	without '/'.
+ * @size: size of an object in bytes, from 1 to %HSLAB_MAX_SIZE.
+ * @args: further properties, or NULL.
+ *
+ * Context: process context, may sleep.
+ * Return: the cache, or ERR_PTR: -EINVAL for a size, alignment, flag, window
+ * or profile that cannot be had (the log says which), -EEXIST when a cache
+ * has the name, -ENOSPC when no store or cache number is left, -ENOMEM.
+ */
+#define hslab_cache_create(name, size, args) \
+	__hslab_cache_create(name, size, args, THIS_MODULE)
+
+/* The largest object: what kmem_cache_create() takes, less the tag and SLUB's free pointer. */
+#define HSLAB_MAX_SIZE	(KMALLOC_MAX_SIZE - 16)
+
+void hslab_cache_destroy(struct hslab_cache *cache);
+int hslab_cache_shrink(struct hslab_cache *cache);
+unsigned int hslab_cache_size(const struct hslab_cache *cache);
+int hslab_set_policy(struct hslab_cache *cache, const char *policy,
+		     const char *value);
+
+void *hslab_alloc(struct hslab_cache *cache, gfp_t gfp) __malloc;
+void *hslab_alloc_node(struct hslab_cache *cache, gfp_t gfp, int node) __malloc;
+int hslab_alloc_bulk(struct hslab_cache *cache, gfp_t gfp, size_t nr,
+		     void **objects);
+void hslab_free(struct hslab_cache *cache, void *object);
+void hslab_free_bulk(struct hslab_cache *cache, size_t nr, void **objects);
+
+/**
+ * hslab_zalloc() - allocate a zeroed object
+ * @cache: the cache
+ * @gfp: allocation flags
+ *
+ * An object that hslab wiped with zeros when it was freed, and whose zeros
+ * were verified, is not zeroed again.
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the object, or NULL.
+ */
+static inline void *hslab_zalloc(struct hslab_cache *cache, gfp_t gfp)
+{
+	return hslab_alloc(cache, gfp | __GFP_ZERO);
+}
+
+void *hslab_kmalloc(size_t size, gfp_t gfp) __malloc;
+void hslab_kfree(const void *object);
+
+/**
+ * hslab_kzalloc() - allocate zeroed memory from the general-purpose caches
+ * @size: bytes
+ * @gfp: allocation flags
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the memory, ZERO_SIZE_PTR for a @size of 0, or NULL.
+ */
+static inline void *hslab_kzalloc(size_t size, gfp_t gfp)
+{
+	return hslab_kmalloc(size, gfp | __GFP_ZERO);
+}
+
+#define HSLAB_KMALLOC_MAX	8192
+
+void *hslab_mempool_alloc(gfp_t gfp, void *cache);
+void hslab_mempool_free(void *object, void *cache);
+
+/**
+ * hslab_mempool_create() - a mempool that takes its objects from a cache
+ * @min_nr: number of objects kept in reserve
+ * @cache: the cache
+ *
+ * Context: process context, may sleep.
+ * Return: the pool, or NULL. Destroy it with mempool_destroy().
+ */
+static inline mempool_t *hslab_mempool_create(int min_nr,
+					      struct hslab_cache *cache)
+{
+	return mempool_create(min_nr, hslab_mempool_alloc, hslab_mempool_free,
+			      cache);
+}
+
+#endif /* _LINUX_HSLAB_H */
