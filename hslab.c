@@ -317,9 +317,11 @@ static noinline void hslab_free_odd(struct hslab_cache *cache, void *object,
 		hslab_judge_free(cache, object, caller);
 		return;
 	}
-	route = READ_ONCE(cache->route);
+	rcu_read_lock();
+	route = rcu_dereference(cache->route);
 	kmem_cache_free(route->kmem, object);
 	this_cpu_inc(route->counts->headroom);
+	rcu_read_unlock();
 }
 
 static __always_inline void hslab_do_free(struct hslab_cache *cache,

@@ -13,6 +13,7 @@
 
 #include "hslab_internal.h"
 
+/* See LOCK ORDER in hslab_internal.h. */
 DEFINE_MUTEX(hslab_mutex);
 LIST_HEAD(hslab_caches);
 
@@ -125,7 +126,7 @@ static struct hslab_store *hslab_store_add(const struct hslab_cache *cache,
  */
 static int hslab_reroute(struct hslab_cache *cache)
 {
-	struct hslab_route *route, *before = cache->route;
+	struct hslab_route *route, *before = hslab_current_route(cache);
 	struct hslab_domain domain;
 	struct hslab_store *store;
 
@@ -176,7 +177,7 @@ static bool hslab_drain_cache(struct hslab_cache *cache,
 	list_for_each_entry_safe(route, next, &cache->routes, in_cache) {
 		struct hslab_store *store = route->store;
 
-		if (route == cache->route && !cache->dying)
+		if (route == hslab_current_route(cache) && !cache->dying)
 			continue;
 		if (!poll_state_synchronize_rcu(route->unpublished) ||
 		    hslab_route_live(route)) {
@@ -379,7 +380,7 @@ static int hslab_cache_enter(struct hslab_cache *cache)
 		idr_remove(&hslab_ids, cache->id);
 		return err;
 	}
-	hslab_set_fresh(cache->route->store, cache->policy_word);
+	hslab_set_fresh(hslab_current_route(cache)->store, cache->policy_word);
 	list_add_tail(&cache->node, &hslab_caches);
 	return 0;
 }
@@ -503,7 +504,7 @@ void hslab_cache_destroy(struct hslab_cache *cache)
 	live = hslab_cache_live(cache);
 	if (live)
 		pr_warn("cache %s: destroyed with %lld of its objects live; they can still be freed, and store %u stays for them\n",
-			cache->name, live, cache->route->store->id);
+			cache->name, live, hslab_current_route(cache)->store->id);
 	list_move_tail(&cache->node, &hslab_zombies);
 	mutex_unlock(&hslab_mutex);
 
@@ -564,7 +565,7 @@ static int hslab_cache_change(struct hslab_cache *cache,
 	}
 	WRITE_ONCE(cache->policy_word, hslab_policy_word(policy, cache));
 	WRITE_ONCE(cache->action, policy->on_violation);
-	hslab_set_fresh(cache->route->store, cache->policy_word);
+	hslab_set_fresh(hslab_current_route(cache)->store, cache->policy_word);
 	hslab_drain_soon();
 	return 0;
 }

@@ -42,7 +42,7 @@ static int hslab_summary_show(struct seq_file *seq, void *unused)
 		seq_printf(seq, "%-24s %7u %5u %5u %-8s %-12s %-6s %-4s %-6s %-5s %10lld %10lld %12llu %6lld\n",
 			   cache->name, cache->size,
 			   hslab_slot_size(&cache->geometry),
-			   cache->route->store->id,
+			   hslab_current_route(cache)->store->id,
 			   values[HSLAB_FIELD_PROFILE],
 			   values[HSLAB_FIELD_MERGE],
 			   values[HSLAB_FIELD_POISON],
@@ -101,7 +101,7 @@ static int hslab_stores_show(struct seq_file *seq, void *unused)
 			seq_printf(seq, "  %s: %lld live%s\n",
 				   route->cache->name, hslab_route_live(route),
 				   route->cache->dying ? ", cache destroyed" :
-				   route == route->cache->route ? "" :
+				   route == hslab_current_route(route->cache) ? "" :
 				   ", draining");
 	}
 	mutex_unlock(&hslab_mutex);

@@ -294,7 +294,7 @@ struct hslab_route {
 
 struct hslab_cache {
 	/* What the hot path reads. */
-	struct hslab_route *route;	/* current; RCU (sched), hslab_mutex */
+	struct hslab_route __rcu *route;	/* current; RCU (sched), hslab_mutex */
 	u64 policy_word;		/* READ_ONCE/WRITE_ONCE */
 	u64 pad_mask;			/* bytes of the last word beyond the size */
 	void (*ctor)(void *object);
@@ -467,6 +467,13 @@ void hslab_cache_policy(struct hslab_cache *cache,
 int hslab_set_profile_everywhere(const char *profile);
 void hslab_cache_name(unsigned int id, char *name);
 void hslab_cache_exit(void);
+
+static inline struct hslab_route *
+hslab_current_route(const struct hslab_cache *cache)
+{
+	return rcu_dereference_protected(cache->route,
+					 lockdep_is_held(&hslab_mutex));
+}
 
 static inline u64 *hslab_tag(const void *object, unsigned int tag_off)
 {

@@ -44,7 +44,7 @@ void *hslab_kmalloc(size_t size, gfp_t gfp)
 		return ZERO_SIZE_PTR;
 	cache = hslab_class_for(size);
 	if (!cache) {
-		pr_warn_ratelimited("hslab_kmalloc() gives at most %d bytes, not %zu: use kvmalloc()\n",
+		pr_warn_ratelimited("size class caches give at most %d bytes, not %zu: use kvmalloc()\n",
 				    HSLAB_KMALLOC_MAX, size);
 		return NULL;
 	}

@@ -22,6 +22,7 @@ const char *const hslab_refusal_names[HSLAB_NR_REFUSALS] = {
 	[HSLAB_REFUSE_FLAGS]	= "slab flags differ",
 	[HSLAB_REFUSE_USERCOPY]	= "usercopy window differs",
 };
+
 static_assert(ARRAY_SIZE(hslab_refusal_names) == HSLAB_NR_REFUSALS);
 
 /**

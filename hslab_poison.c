@@ -8,37 +8,30 @@
 
 #include "hslab_internal.h"
 
-/* From here on memset64() is quicker than a row of stores (its `rep stosq` takes a while to start). */
+/* From this many words on memset64() is quicker: its `rep stosq` starts slowly. */
 #define HSLAB_LONG_FILL		64
 
-#define REPEAT_2(do, i)		do(i) do((i) + 1)
-#define REPEAT_4(do, i)		REPEAT_2(do, i) REPEAT_2(do, (i) + 2)
-#define REPEAT_8(do, i)		REPEAT_4(do, i) REPEAT_4(do, (i) + 4)
-#define REPEAT_16(do, i)	REPEAT_8(do, i) REPEAT_8(do, (i) + 8)
+/* A row of stores, and a row of compares: @nr is a constant. */
+static __always_inline void hslab_put(u64 *words, unsigned int nr, u64 pattern)
+{
+	unsigned int i;
 
-/*
- * Run @do on each of @nr words, 16 at a time, then what is left in halves:
- * no count of words costs more than four tests beside the work itself.
- */
-#define UNROLLED(words, nr, do)						\
-	for (; (nr) >= 16; (nr) -= 16, (words) += 16) {			\
-		REPEAT_16(do, 0)					\
-	}								\
-	if ((nr) & 8) {							\
-		REPEAT_8(do, 0)						\
-		(words) += 8;						\
-	}								\
-	if ((nr) & 4) {							\
-		REPEAT_4(do, 0)						\
-		(words) += 4;						\
-	}								\
-	if ((nr) & 2) {							\
-		REPEAT_2(do, 0)						\
-		(words) += 2;						\
-	}								\
-	if ((nr) & 1) {							\
-		do(0)							\
-	}
+#pragma GCC unroll 16
+	for (i = 0; i < nr; i++)
+		words[i] = pattern;
+}
+
+static __always_inline bool hslab_same(const u64 *words, unsigned int nr,
+				       u64 pattern)
+{
+	unsigned int i;
+
+#pragma GCC unroll 16
+	for (i = 0; i < nr; i++)
+		if (unlikely(words[i] != pattern))
+			return false;
+	return true;
+}
 
 /**
  * hslab_pattern() - the word that a fill repeats
@@ -60,7 +53,7 @@ u64 hslab_pattern(u64 fill_bits, u64 random)
  * @nr: its size in words of 8 bytes
  * @pattern: the word to repeat
  *
- * On the hot path: a store a word and next to nothing else.
+ * On the hot path: a store a word, and next to nothing else.
  */
 void hslab_fill(u64 *words, unsigned int nr, u64 pattern)
 {
@@ -68,9 +61,22 @@ void hslab_fill(u64 *words, unsigned int nr, u64 pattern)
 		memset64(words, pattern, nr);
 		return;
 	}
-#define STORE(i)	words[i] = pattern;
-	UNROLLED(words, nr, STORE)
-#undef STORE
+	for (; nr >= 16; nr -= 16, words += 16)
+		hslab_put(words, 16, pattern);
+	if (nr & 8) {
+		hslab_put(words, 8, pattern);
+		words += 8;
+	}
+	if (nr & 4) {
+		hslab_put(words, 4, pattern);
+		words += 4;
+	}
+	if (nr & 2) {
+		hslab_put(words, 2, pattern);
+		words += 2;
+	}
+	if (nr & 1)
+		hslab_put(words, 1, pattern);
 }
 
 /**
@@ -86,10 +92,25 @@ void hslab_fill(u64 *words, unsigned int nr, u64 pattern)
  */
 bool hslab_intact(const u64 *words, unsigned int nr, u64 pattern)
 {
-#define COMPARE(i)	if (unlikely(words[i] != pattern)) return false;
-	UNROLLED(words, nr, COMPARE)
-#undef COMPARE
-	return true;
+	for (; nr >= 16; nr -= 16, words += 16)
+		if (!hslab_same(words, 16, pattern))
+			return false;
+	if (nr & 8) {
+		if (!hslab_same(words, 8, pattern))
+			return false;
+		words += 8;
+	}
+	if (nr & 4) {
+		if (!hslab_same(words, 4, pattern))
+			return false;
+		words += 4;
+	}
+	if (nr & 2) {
+		if (!hslab_same(words, 2, pattern))
+			return false;
+		words += 2;
+	}
+	return !(nr & 1) || words[0] == pattern;
 }
 
 /**

@@ -8,6 +8,7 @@
 
 #include <linux/ctype.h>
 #include <linux/kernel.h>
+#include <linux/moduleparam.h>
 #include <linux/string.h>
 
 #include "hslab_internal.h"
@@ -304,17 +305,8 @@ const struct hslab_policy_field hslab_fields[HSLAB_NR_FIELDS] = {
 		"report, warn, kill or panic",
 	},
 };
+
 static_assert(ARRAY_SIZE(hslab_fields) == HSLAB_NR_FIELDS);
-
-const struct hslab_policy_field *hslab_field_find(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < HSLAB_NR_FIELDS; i++)
-		if (!strcmp(name, hslab_fields[i].name))
-			return &hslab_fields[i];
-	return NULL;
-}
 
 /**
  * hslab_policy_set() - set one policy
@@ -341,6 +333,54 @@ void hslab_policy_complain(const char *who,
 {
 	pr_warn_ratelimited("%s: %s takes %s\n", who, field->name,
 			    field->expected);
+}
+
+/*
+ * Module parameters: the defaults, before the first cache is made. They are set
+ * in the order of the command line, so a profile goes first.
+ */
+static int hslab_param_set(const char *value, const struct kernel_param *param)
+{
+	const struct hslab_policy_field *field = param->arg;
+	int err;
+
+	err = hslab_policy_set(&hslab_defaults, field, value);
+	if (err)
+		hslab_policy_complain("module parameter", field);
+	return err;
+}
+
+static const struct kernel_param_ops hslab_param_ops = {
+	.set = hslab_param_set,
+};
+
+#define HSLAB_PARAM(_name, _field)					\
+	module_param_cb(_name, &hslab_param_ops,			\
+			(void *)&hslab_fields[_field], 0)
+
+HSLAB_PARAM(profile, HSLAB_FIELD_PROFILE);
+MODULE_PARM_DESC(profile, "default profile: off, fast, balanced (the default), debug or paranoid");
+HSLAB_PARAM(merge, HSLAB_FIELD_MERGE);
+MODULE_PARM_DESC(merge, "default merge policy: never, owner, any or group=NAME");
+HSLAB_PARAM(poison, HSLAB_FIELD_POISON);
+MODULE_PARM_DESC(poison, "default poison: off, zero, random or a byte such as 0x6b");
+HSLAB_PARAM(zero, HSLAB_FIELD_ZERO);
+MODULE_PARM_DESC(zero, "zero at allocation by default: auto, 0 or 1");
+HSLAB_PARAM(verify, HSLAB_FIELD_VERIFY);
+MODULE_PARM_DESC(verify, "verify poison at allocation by default: off, head or full");
+HSLAB_PARAM(check, HSLAB_FIELD_CHECK);
+MODULE_PARM_DESC(check, "check tags by default: 0 or 1");
+HSLAB_PARAM(on_violation, HSLAB_FIELD_ON_VIOLATION);
+MODULE_PARM_DESC(on_violation, "what to do on a violation by default: report, warn, kill or panic");
+
+const struct hslab_policy_field *hslab_field_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < HSLAB_NR_FIELDS; i++)
+		if (!strcmp(name, hslab_fields[i].name))
+			return &hslab_fields[i];
+	return NULL;
 }
 
 /*

@@ -12,8 +12,6 @@
  * Values are shown only with the module parameter show_values, since they may
  * be secrets, of the kernel or of hslab.
  */
-#define pr_fmt(fmt) "hslab: " fmt
-
 #include <linux/module.h>
 #include <linux/panic.h>
 #include <linux/ratelimit.h>
@@ -32,6 +30,7 @@ const char *const hslab_kind_names[HSLAB_NR_KINDS] = {
 	[HSLAB_BAD_TAG]			= "bad-tag",
 	[HSLAB_NOT_FREED]		= "not-freed",
 };
+
 static_assert(ARRAY_SIZE(hslab_kind_names) == HSLAB_NR_KINDS);
 
 static bool hslab_show_values;
@@ -66,7 +65,7 @@ static __printf(2, 3) void hslab_print(struct seq_file *seq,
 	if (seq)
 		seq_printf(seq, "%pV\n", &vaf);
 	else
-		printk(KERN_ERR "%pV\n", &vaf);
+		pr_err("%pV\n", &vaf);
 	va_end(args);
 }
 
@@ -78,23 +77,23 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 		break;
 	case HSLAB_INVALID_FREE:
 		if (f->offset > 0)
-			hslab_print(seq, "hslab:   the pointer is %d bytes into the object",
+			hslab_print(seq, "hslab:   pointer is %d bytes into it",
 				    f->offset);
 		else
-			hslab_print(seq, "hslab:   the pointer is not to an object of the cache");
+			hslab_print(seq, "hslab:   not an object of the cache");
 		break;
 	case HSLAB_OVERFLOW:
-		hslab_print(seq, "hslab:   written past the end, found when it was freed");
+		hslab_print(seq, "hslab:   written past its end");
 		break;
 	case HSLAB_WRITE_AFTER_FREE:
-		hslab_print(seq, "hslab:   written after cache %s freed it, found when it was allocated again",
+		hslab_print(seq, "hslab:   written after cache %s freed it",
 			    f->other);
 		break;
 	case HSLAB_BAD_TAG:
-		hslab_print(seq, "hslab:   its tag was overwritten while it was free, found when it was allocated again");
+		hslab_print(seq, "hslab:   tag overwritten while it was free");
 		break;
 	case HSLAB_NOT_FREED:
-		hslab_print(seq, "hslab:   freed around hslab by an owner of cache %s, or handed out twice",
+		hslab_print(seq, "hslab:   cache %s has it: freed around hslab, or given out twice",
 			    f->other);
 		break;
 	default:
@@ -159,7 +158,7 @@ static void hslab_print_console(const struct hslab_fault *fault)
 	raw_spin_lock_irqsave(&hslab_print_lock, flags);
 	hslab_print_fault(NULL, fault);
 	if (depth) {
-		pr_err("  Call Trace:\n");
+		pr_err("hslab:   Call Trace:\n");
 		stack_trace_print(stack, depth, 4);
 	}
 	raw_spin_unlock_irqrestore(&hslab_print_lock, flags);

@@ -154,7 +154,7 @@ CACHE_SHOW(store)
 	int len;
 
 	mutex_lock(&hslab_mutex);
-	len = sysfs_emit(buf, "%u\n", cache->route->store->id);
+	len = sysfs_emit(buf, "%u\n", hslab_current_route(cache)->store->id);
 	mutex_unlock(&hslab_mutex);
 	return len;
 }
@@ -167,7 +167,7 @@ CACHE_SHOW(stores_draining)
 
 	mutex_lock(&hslab_mutex);
 	list_for_each_entry(route, &cache->routes, in_cache)
-		if (route != cache->route)
+		if (route != hslab_current_route(cache))
 			len += sysfs_emit_at(buf, len, "%s%u", len ? " " : "",
 					     route->store->id);
 	mutex_unlock(&hslab_mutex);
@@ -332,6 +332,7 @@ static struct attribute *hslab_stat_attrs[] = {
 	&hslab_attr_faults_not_freed.attr,
 	NULL
 };
+
 static_assert(ARRAY_SIZE(hslab_stat_attrs) == 10 + HSLAB_NR_KINDS + 1,
 	      "a faults_* file for each kind");
 
@@ -545,6 +546,7 @@ static struct attribute *hslab_default_attrs[] = {
 	&hslab_default_on_violation.attr.attr,
 	NULL
 };
+
 static_assert(ARRAY_SIZE(hslab_default_attrs) == HSLAB_NR_FIELDS,
 	      "a default for each policy; the profile is a file of the top");
 

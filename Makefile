@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# For people. kbuild's part is in Kbuild. `make help` lists the targets.
+
+KDIR	?= /lib/modules/$(shell uname -r)/build
+KVER	?= $(shell uname -r)
+KERNEL	?= 6.12
+KERNELS	?= 6.1 6.12
+
+version	:= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+dkms-src := /usr/src/hslab-$(version)
+# What DKMS needs of this folder, and no more.
+dkms-files := Kbuild Makefile dkms.conf COPYING $(wildcard *.c *.h) include
+
+all: modules
+
+help:
+	@echo 'For a kernel whose headers are installed (KDIR=$(KDIR)):'
+	@echo '  all               build hslab.ko'
+	@echo '  modules_install   install it with kbuild'
+	@echo '  dkms-install      hand it to DKMS: built again for every new kernel (KVER=$(KVER))'
+	@echo '  dkms-remove       take it back'
+	@echo '  clean             remove what was built'
+	@echo 'In virtual machines, on stock Debian kernels (KERNELS="$(KERNELS)"):'
+	@echo '  demo              see hslab at work'
+	@echo '  check             run all tests'
+	@echo '  bench             count instructions, beside SLUB'
+	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
+	@echo '  lint              checkpatch, sparse, both compilers'
+
+modules modules_install:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
+
+clean:
+	$(RM) -r out
+	if [ -d $(KDIR) ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
+
+dkms-install:
+	scripts/setup build dkms
+	install -d $(dkms-src)
+	cp -r $(dkms-files) $(dkms-src)
+	dkms install hslab/$(version) -k $(KVER) $(DKMSFLAGS)
+
+dkms-remove:
+	dkms remove hslab/$(version) --all $(DKMSFLAGS)
+	$(RM) -r $(dkms-src)
+
+demo:
+	@scripts/demo $(KERNEL)
+
+check:
+	@scripts/check $(KERNELS)
+
+bench:
+	@scripts/setup build vm
+	@scripts/bench $(KERNELS)
+
+shell:
+	@scripts/shell $(KERNEL)
+
+lint:
+	@scripts/lint $(KERNELS)
+
+.PHONY: all help modules modules_install clean dkms-install dkms-remove demo \
+	check bench shell lint
