@@ -10,7 +10,7 @@ KERNELS	?= 6.1 6.12
 version	:= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 dkms-src := /usr/src/hslab-$(version)
 # What DKMS needs of this folder, and no more.
-dkms-files := Kbuild Makefile dkms.conf COPYING $(wildcard *.c *.h) include
+dkms-files := Kbuild Makefile dkms.conf COPYING $(filter-out %.mod.c,$(wildcard *.c *.h)) include
 
 all: modules
 
@@ -35,14 +35,17 @@ clean:
 	$(RM) -r out
 	if [ -d $(KDIR) ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
 
+dkms-copy:
+	mkdir -p $(dkms-src)
+	cp -r $(dkms-files) $(dkms-src)
+
 dkms-install:
 	scripts/setup build dkms
-	install -d $(dkms-src)
-	cp -r $(dkms-files) $(dkms-src)
-	dkms install hslab/$(version) -k $(KVER) $(DKMSFLAGS)
+	$(MAKE) dkms-copy
+	dkms install hslab/$(version) -k $(KVER)
 
 dkms-remove:
-	dkms remove hslab/$(version) --all $(DKMSFLAGS)
+	dkms remove hslab/$(version) --all
 	$(RM) -r $(dkms-src)
 
 demo:
@@ -61,5 +64,5 @@ shell:
 lint:
 	@scripts/lint $(KERNELS)
 
-.PHONY: all help modules modules_install clean dkms-install dkms-remove demo \
+.PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
 	check bench shell lint

@@ -23,28 +23,43 @@
  * counts the instructions.
  */
 
-/* Count an allocation on the cache's current route, which keeps the route. */
-static __always_inline struct hslab_route *
-hslab_begin_alloc(struct hslab_cache *cache)
+/* Take an object from this CPU's magazine. Preemption is off. */
+static __always_inline void *hslab_pop(struct hslab_route *route)
 {
-	struct hslab_route *route;
-	bool over;
+	struct hslab_cpu *c = this_cpu_ptr(route->cpu);
+	unsigned long i = READ_ONCE(c->nr) - 1;
+	void *object;
 
-	preempt_disable();
-	route = rcu_dereference_sched(cache->route);
-	this_cpu_inc(route->counts->allocs);
-	this_cpu_dec(route->counts->headroom);
-	over = this_cpu_read(route->counts->headroom) < 0;
-	preempt_enable();
-	if (unlikely(over))
-		hslab_new_peak(route);
-	return route;
+	if (unlikely(i >= route->magazine))	/* empty, closed or busy */
+		return NULL;
+	WRITE_ONCE(c->nr, HSLAB_BUSY);
+	barrier();
+	object = c->objects[i];
+	barrier();
+	WRITE_ONCE(c->nr, i);
+	return object;
+}
+
+/* Put an object into this CPU's magazine. Preemption is off. */
+static __always_inline bool hslab_push(struct hslab_route *route, void *object)
+{
+	struct hslab_cpu *c = this_cpu_ptr(route->cpu);
+	unsigned long i = READ_ONCE(c->nr);
+
+	if (unlikely(i >= READ_ONCE(route->magazine)))	/* full, closed or busy */
+		return false;
+	WRITE_ONCE(c->nr, HSLAB_BUSY);
+	barrier();
+	c->objects[i] = object;
+	barrier();
+	WRITE_ONCE(c->nr, i + 1);
+	return true;
 }
 
 static noinline void *hslab_failed_alloc(struct hslab_route *route)
 {
-	this_cpu_inc(route->counts->fails);
-	this_cpu_inc(route->counts->headroom);
+	this_cpu_inc(route->cpu->counts.fails);
+	this_cpu_inc(route->cpu->counts.headroom);
 	return NULL;
 }
 
@@ -52,23 +67,6 @@ static __always_inline u64 hslab_live_word(const struct hslab_route *route,
 					   const void *object)
 {
 	return ((u64)object ^ route->live_key) * route->multiplier;
-}
-
-/*
- * Does an object hold the fill that its mark tells of? *@zeroed is set when
- * that fill is zero and was looked at.
- */
-static __always_inline bool hslab_verify(struct hslab_route *route,
-					 const u64 *words, u64 mark, u64 policy,
-					 bool *zeroed)
-{
-	u64 pattern = hslab_pattern(mark, route->random);
-
-	this_cpu_inc(route->counts->verified);
-	*zeroed = !pattern;
-	if (policy & HSLAB_POL_FULL)
-		return hslab_intact(words, route->words, pattern);
-	return hslab_intact_head(words, route->words, pattern);
 }
 
 /* Give the bytes between the end of an object and its tag a value to check. */
@@ -88,57 +86,66 @@ static bool hslab_padding_whole(const struct hslab_route *route,
 }
 
 /*
- * Make an object that SLUB handed out fit for its new owner. @mark is its plain
- * tag, XORed with that of an object which this cache freed without a fill: what
- * is left are the fill bits, the former owner, and damage.
- *
- * Return: false if the object is damaged and was set aside.
+ * The plain tag of an object that SLUB handed out, XORed with that of one which
+ * this cache freed without a fill: what is left are the fill bits, the former
+ * owner, and damage.
  */
-static __always_inline bool hslab_make_fit(struct hslab_route *route,
-					   void *object, u64 mark, gfp_t gfp,
-					   unsigned long caller)
+static __always_inline u64 hslab_mark(const struct hslab_route *route,
+				      const u64 *words)
+{
+	return (READ_ONCE(words[route->words]) * route->inverse) ^
+	       (u64)words ^ route->live_key ^ HSLAB_FLIP;
+}
+
+/*
+ * Make an object that SLUB handed out fit for its new owner.
+ *
+ * Return: false if it is damaged: hslab_judge_alloc() finds out how.
+ */
+static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
+				    u64 mark, gfp_t gfp)
 {
 	struct hslab_cache *cache = route->cache;
 	u64 policy = READ_ONCE(cache->policy_word);
-	bool kept, zeroed = false;
-	u64 *words = object;
+	bool kept = !mark, zeroed = false;
 
 	if (unlikely(mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK))) {
-		if (policy & HSLAB_POL_CHECK) {
-			hslab_bad_tag(route, object, caller);
+		if (policy & HSLAB_POL_CHECK)
 			return false;
-		}
 		mark = hslab_fill_bits(HSLAB_FILL_FRESH, 0);
 	}
-	kept = !mark;
 
 	if ((policy & (HSLAB_POL_HEAD | HSLAB_POL_FULL)) &&
-	    (hslab_fill_kind(mark) == HSLAB_FILL_BYTE ||
-	     hslab_fill_kind(mark) == HSLAB_FILL_RANDOM) &&
-	    unlikely(!hslab_verify(route, words, mark, policy, &zeroed))) {
-		hslab_bad_fill(route, object, mark & HSLAB_FILL_MASK, caller);
-		return false;
+	    hslab_filled(mark)) {
+		u64 pattern = hslab_pattern(mark, route->random);
+
+		this_cpu_inc(route->cpu->counts.verified);
+		if (unlikely(!hslab_intact_head(words, route->words, pattern)))
+			return false;
+		if ((policy & HSLAB_POL_FULL) &&
+		    unlikely(!hslab_intact(words, route->words, pattern)))
+			return false;
+		zeroed = !pattern;
 	}
 
 	if ((policy & HSLAB_POL_ZERO) || (gfp & __GFP_ZERO)) {
 		if (zeroed) {
-			this_cpu_inc(route->counts->zero_skipped);
+			this_cpu_inc(route->cpu->counts.zero_skipped);
 		} else {
 			hslab_fill(words, route->words, 0);
 			kept = false;
 		}
 	}
 	if (unlikely(cache->ctor) && !kept)
-		cache->ctor(object);
+		cache->ctor(words);
 	if (policy & HSLAB_POL_PAD)
 		hslab_set_padding(route, words);
-	WRITE_ONCE(*hslab_tag(object, route->tag_off),
-		   hslab_live_word(route, object));
+	WRITE_ONCE(words[route->words], hslab_live_word(route, words));
 	return true;
 }
 
-static __always_inline void *hslab_from_slub(struct hslab_route *route,
-					     gfp_t gfp, int node)
+static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
+				      int node)
 {
 	gfp &= ~__GFP_ZERO;	/* on a new page it would wipe the tag */
 	if (node == NUMA_NO_NODE)
@@ -146,59 +153,59 @@ static __always_inline void *hslab_from_slub(struct hslab_route *route,
 	return kmem_cache_alloc_node(route->kmem, gfp, node);
 }
 
-static __always_inline u64 hslab_mark(const struct hslab_route *route,
-				      const void *object)
-{
-	u64 word = READ_ONCE(*hslab_tag(object, route->tag_off));
-
-	return (word * route->inverse) ^ (u64)object ^ route->live_key ^
-	       HSLAB_FLIP;
-}
-
-/* An object was damaged and is set aside: find another. */
-static noinline void *hslab_retry(struct hslab_route *route, gfp_t gfp,
-				  int node, unsigned long caller)
+/* An object is damaged: judge it, and find another. */
+static noinline void *hslab_retry(struct hslab_route *route, void *object,
+				  gfp_t gfp, int node, unsigned long caller)
 {
 	unsigned int tries;
 
 	for (tries = 0; tries < HSLAB_TRIES; tries++) {
-		void *object = hslab_from_slub(route, gfp, node);
-
+		hslab_judge_alloc(route, object, caller);
+		object = hslab_from_slub(route, gfp, node);
 		if (!object)
 			break;
 		if (hslab_make_fit(route, object, hslab_mark(route, object),
-				   gfp, caller))
+				   gfp))
 			return object;
 	}
+	if (object)
+		hslab_judge_alloc(route, object, caller);
 	return hslab_failed_alloc(route);
-}
-
-static noinline void *hslab_prepare(struct hslab_route *route, void *object,
-				    u64 mark, gfp_t gfp, int node,
-				    unsigned long caller)
-{
-	if (likely(hslab_make_fit(route, object, mark, gfp, caller)))
-		return object;
-	return hslab_retry(route, gfp, node, caller);
 }
 
 static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 					    gfp_t gfp, int node,
 					    unsigned long caller)
 {
-	struct hslab_route *route = hslab_begin_alloc(cache);
-	void *object = hslab_from_slub(route, gfp, node);
-	u64 mark;
+	struct hslab_cpu __percpu *cpu;
+	struct hslab_route *route;
+	u64 *words = NULL, mark;
+	bool over;
 
-	if (unlikely(!object))
-		return hslab_failed_alloc(route);
-	mark = hslab_mark(route, object);
-	if (mark | (READ_ONCE(cache->policy_word) & HSLAB_POL_ALLOC_WORK) |
-	    (__force u64)(gfp & __GFP_ZERO))
-		return hslab_prepare(route, object, mark, gfp, node, caller);
-	WRITE_ONCE(*hslab_tag(object, route->tag_off),
-		   hslab_live_word(route, object));
-	return object;
+	preempt_disable();
+	route = rcu_dereference_sched(cache->route);
+	cpu = route->cpu;
+	this_cpu_inc(cpu->counts.allocs);	/* this keeps the route */
+	this_cpu_dec(cpu->counts.headroom);
+	over = this_cpu_read(cpu->counts.headroom) < 0;
+	if (node == NUMA_NO_NODE)
+		words = hslab_pop(route);
+	preempt_enable();
+
+	if (unlikely(over))
+		hslab_new_peak(route);
+	if (unlikely(!words)) {
+		words = hslab_from_slub(route, gfp, node);
+		if (!words)
+			return hslab_failed_alloc(route);
+	}
+	mark = hslab_mark(route, words);
+	if (!(mark | (READ_ONCE(cache->policy_word) & HSLAB_POL_ALLOC_WORK) |
+	      (__force u64)(gfp & __GFP_ZERO)))
+		WRITE_ONCE(words[route->words], hslab_live_word(route, words));
+	else if (unlikely(!hslab_make_fit(route, words, mark, gfp)))
+		return hslab_retry(route, words, gfp, node, caller);
+	return words;
 }
 
 /**
@@ -259,68 +266,91 @@ int hslab_alloc_bulk(struct hslab_cache *cache, gfp_t gfp, size_t nr,
 }
 EXPORT_SYMBOL_GPL(hslab_alloc_bulk);
 
+/* The tag that an object of @route gets when it is freed. */
+static __always_inline u64 hslab_free_word(const struct hslab_route *route,
+					   const void *object, u64 policy)
+{
+	return ((u64)object ^ route->live_key ^ HSLAB_FLIP ^
+		(policy & HSLAB_FILL_MASK)) * route->multiplier;
+}
+
 /*
  * Take a live object from its owner: the one place where a tag goes from LIVE
- * to FREE. With @check two racing frees cannot both succeed.
+ * to FREE. Two racing frees cannot both succeed.
  */
-static __always_inline bool hslab_take(struct hslab_route *route, void *object,
+static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
 				       u64 policy)
 {
-	u64 live = hslab_live_word(route, object);
-	u64 *tag = hslab_tag(object, route->tag_off);
-	u64 free;
+	u64 live = hslab_live_word(route, words);
+	u64 *tag = &words[route->words];
 
 	if (hslab_compat_tag_read(tag) != live)
 		return false;
-	free = ((u64)object ^ route->live_key ^ HSLAB_FLIP ^
-		(policy & HSLAB_FILL_MASK)) * route->multiplier;
-	if ((policy & HSLAB_POL_PAD) && (policy & HSLAB_POL_CHECK) &&
-	    !hslab_padding_whole(route, object))
+	if ((policy & HSLAB_POL_PAD) && !hslab_padding_whole(route, words))
 		return false;
-	if (policy & HSLAB_POL_CHECK)
-		return hslab_compat_tag_cmpxchg(tag, &live, free);
-	WRITE_ONCE(*tag, free);
+	return hslab_compat_tag_cmpxchg(tag, &live,
+					hslab_free_word(route, words, policy));
+}
+
+/* The same with check off: the tag tells the route, and is kept for later. */
+static __always_inline bool hslab_take_trusting(struct hslab_route *route,
+						u64 *words, u64 policy)
+{
+	u64 *tag = &words[route->words];
+
+	if (hslab_compat_tag_read(tag) != hslab_live_word(route, words))
+		return false;
+	WRITE_ONCE(*tag, hslab_free_word(route, words, policy));
 	return true;
 }
 
-static __always_inline void hslab_to_slub(struct hslab_route *route,
-					  void *object, u64 policy)
+/* The object is FREE: fill it and let it go. */
+static __always_inline void hslab_let_go(struct hslab_route *route,
+					 void *object, u64 policy)
 {
+	bool kept;
+
 	if (policy & HSLAB_FILL_MASK)
 		hslab_fill(object, route->words,
 			   hslab_pattern(policy, route->random));
-	kmem_cache_free(route->kmem, object);
-	this_cpu_inc(route->counts->headroom);
+	preempt_disable();
+	kept = !hslab_compat_is_kfence(object) && hslab_push(route, object);
+	preempt_enable();
+	if (unlikely(!kept))
+		hslab_magazine_put(route, object);
+	this_cpu_inc(route->cpu->counts.headroom);
 }
 
 /*
- * An object that is not a live one of the current route. It may belong to a
- * route that drains; with check off, what is not understood is left to SLUB.
+ * An object that is not a sound live one of the current route. It may belong to
+ * a route that drains. With check off what is not understood is left to SLUB,
+ * but for what hslab has itself.
  */
 static noinline void hslab_free_odd(struct hslab_cache *cache, void *object,
-				    u64 policy, unsigned long caller)
+				    unsigned long caller)
 {
+	u64 policy = READ_ONCE(cache->policy_word);
+	bool check = policy & HSLAB_POL_CHECK;
 	struct hslab_route *route;
 
-	if (hslab_compat_in_slab(object)) {
-		rcu_read_lock();
-		list_for_each_entry_rcu(route, &cache->routes, in_cache) {
-			if (hslab_take(route, object, policy)) {
-				rcu_read_unlock();
-				hslab_to_slub(route, object, policy);
-				return;
-			}
-		}
-		rcu_read_unlock();
-	}
-	if (policy & HSLAB_POL_CHECK) {
-		hslab_judge_free(cache, object, caller);
-		return;
-	}
 	rcu_read_lock();
-	route = rcu_dereference(cache->route);
-	kmem_cache_free(route->kmem, object);
-	this_cpu_inc(route->counts->headroom);
+	if (hslab_compat_in_slab(object)) {
+		list_for_each_entry_rcu(route, &cache->routes, in_cache) {
+			if (!(check ? hslab_take(route, object, policy) :
+				      hslab_take_trusting(route, object, policy)))
+				continue;
+			rcu_read_unlock();
+			hslab_let_go(route, object, policy);
+			return;
+		}
+	}
+	if (check || hslab_already_free(cache, object)) {
+		hslab_judge_free(cache, object, caller);
+	} else {
+		route = rcu_dereference(cache->route);
+		kmem_cache_free(route->kmem, object);
+		this_cpu_inc(route->cpu->counts.headroom);
+	}
 	rcu_read_unlock();
 }
 
@@ -333,15 +363,16 @@ static __always_inline void hslab_do_free(struct hslab_cache *cache,
 
 	preempt_disable();
 	route = rcu_dereference_sched(cache->route);
-	taken = (!(policy & HSLAB_POL_CHECK) ||
-		 hslab_compat_in_lowmem(object)) &&
-		hslab_take(route, object, policy);
+	if (policy & HSLAB_POL_CHECK)
+		taken = hslab_compat_in_lowmem(object) &&
+			hslab_take(route, object, policy);
+	else
+		taken = hslab_take_trusting(route, object, policy);
 	preempt_enable();
-	if (unlikely(!taken)) {
-		hslab_free_odd(cache, object, policy, caller);
-		return;
-	}
-	hslab_to_slub(route, object, policy);
+	if (likely(taken))
+		hslab_let_go(route, object, policy);
+	else
+		hslab_free_odd(cache, object, caller);
 }
 
 /**
@@ -401,13 +432,19 @@ static int __init hslab_init(void)
 	if (err)
 		return err;
 	hslab_debugfs_init();
+	err = hslab_magazine_init();
+	if (err)
+		goto debugfs;
 	err = hslab_kmalloc_init();
 	if (err)
-		goto out;
+		goto magazine;
 	pr_info("version " HSLAB_VERSION "\n");
 	return 0;
 
-out:
+magazine:
+	hslab_cache_exit();
+	hslab_magazine_exit();
+debugfs:
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
 	return err;
@@ -417,6 +454,7 @@ static void __exit hslab_exit(void)
 {
 	hslab_kmalloc_exit();
 	hslab_cache_exit();
+	hslab_magazine_exit();
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
 }

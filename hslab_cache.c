@@ -62,8 +62,8 @@ static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
 	route = kzalloc(sizeof(*route), GFP_KERNEL);
 	if (!route)
 		return NULL;
-	route->counts = alloc_percpu(struct hslab_counts);
-	if (!route->counts) {
+	route->cpu = alloc_percpu(struct hslab_cpu);
+	if (!route->cpu) {
 		kfree(route);
 		return NULL;
 	}
@@ -75,11 +75,10 @@ static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
 	route->inverse = store->inverse;
 	route->random = store->random;
 	route->padding = store->padding;
-	route->tag_off = store->tag_off;
 	route->words = store->tag_off / sizeof(u64);
 	route->store = store;
 	route->cache = cache;
-	list_add_tail(&route->in_store, &store->routes);
+	list_add_tail_rcu(&route->in_store, &store->routes);
 	store->nr_routes++;
 	list_add_rcu(&route->in_cache, &cache->routes);
 	return route;
@@ -87,8 +86,17 @@ static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
 
 static void hslab_route_free(struct hslab_route *route)
 {
-	free_percpu(route->counts);
+	free_percpu(route->cpu);
 	kfree(route);
+}
+
+/* From now on the route is nobody's way to new objects. */
+static void hslab_route_close(struct hslab_route *route)
+{
+	lockdep_assert_held(&hslab_mutex);
+
+	WRITE_ONCE(route->magazine, 0);
+	route->closed = get_state_synchronize_rcu();
 }
 
 /* What the constructor does to the objects of the store's next slab pages. */
@@ -159,9 +167,10 @@ static int hslab_reroute(struct hslab_cache *cache)
 		return -ENOMEM;
 	}
 publish:
-	if (before)
-		before->unpublished = get_state_synchronize_rcu();
+	WRITE_ONCE(route->magazine, hslab_magazine_size(&store->geometry));
 	rcu_assign_pointer(cache->route, route);
+	if (before)
+		hslab_route_close(before);
 	return 0;
 }
 
@@ -179,14 +188,19 @@ static bool hslab_drain_cache(struct hslab_cache *cache,
 
 		if (route == hslab_current_route(cache) && !cache->dying)
 			continue;
-		if (!poll_state_synchronize_rcu(route->unpublished) ||
-		    hslab_route_live(route)) {
+		if (!poll_state_synchronize_rcu(route->closed)) {
+			left = true;
+			continue;
+		}
+		hslab_magazine_drain(route);
+		if (hslab_route_live(route)) {
 			left = true;
 			continue;
 		}
 		hslab_counts_retire(route);
 		list_del_rcu(&route->in_cache);
-		list_move(&route->in_store, routes);
+		list_del_rcu(&route->in_store);
+		list_add(&route->gone, routes);
 		store->nr_routes--;
 		if (!store->nr_routes)
 			list_move(&store->node, &hslab_unused_stores);
@@ -218,11 +232,11 @@ static void hslab_drain(struct work_struct *work)
 	mutex_lock(&hslab_mutex);
 	list_for_each_entry(cache, &hslab_caches, node)
 		left |= hslab_drain_cache(cache, &routes);
-	list_for_each_entry_safe(cache, next, &hslab_zombies, node) {
+	list_for_each_entry_safe(cache, next, &hslab_zombies, zombie) {
 		left |= hslab_drain_cache(cache, &routes);
 		if (list_empty(&cache->routes)) {
 			idr_remove(&hslab_ids, cache->id);
-			list_move(&cache->node, &caches);
+			list_move(&cache->zombie, &caches);
 		}
 	}
 	list_splice_init(&hslab_unused_stores, &stores);
@@ -230,13 +244,13 @@ static void hslab_drain(struct work_struct *work)
 
 	if (!list_empty(&routes) || !list_empty(&caches))
 		synchronize_rcu();
-	list_for_each_entry_safe(route, next_route, &routes, in_store)
+	list_for_each_entry_safe(route, next_route, &routes, gone)
 		hslab_route_free(route);
 	list_for_each_entry_safe(store, next_store, &stores, node) {
 		hslab_sysfs_del_store(store);
 		hslab_store_destroy(store);
 	}
-	list_for_each_entry_safe(cache, next, &caches, node) {
+	list_for_each_entry_safe(cache, next, &caches, zombie) {
 		bool internal = cache->internal;
 
 		kfree(cache);
@@ -381,7 +395,7 @@ static int hslab_cache_enter(struct hslab_cache *cache)
 		return err;
 	}
 	hslab_set_fresh(hslab_current_route(cache)->store, cache->policy_word);
-	list_add_tail(&cache->node, &hslab_caches);
+	list_add_tail_rcu(&cache->node, &hslab_caches);
 	return 0;
 }
 
@@ -505,7 +519,9 @@ void hslab_cache_destroy(struct hslab_cache *cache)
 	if (live)
 		pr_warn("cache %s: destroyed with %lld of its objects live; they can still be freed, and store %u stays for them\n",
 			cache->name, live, hslab_current_route(cache)->store->id);
-	list_move_tail(&cache->node, &hslab_zombies);
+	list_del_rcu(&cache->node);
+	list_add_tail(&cache->zombie, &hslab_zombies);
+	hslab_route_close(hslab_current_route(cache));
 	mutex_unlock(&hslab_mutex);
 
 	hslab_drain_soon();
@@ -525,6 +541,7 @@ int hslab_cache_shrink(struct hslab_cache *cache)
 	struct hslab_route *route;
 
 	mutex_lock(&hslab_mutex);
+	hslab_magazine_empty(hslab_current_route(cache));
 	list_for_each_entry(route, &cache->routes, in_cache)
 		kmem_cache_shrink(route->kmem);
 	mutex_unlock(&hslab_mutex);

@@ -67,44 +67,26 @@ static void hslab_fault_differs(struct hslab_fault *fault, unsigned int base,
 		fault->nr_bad += f[i] != e[i];
 }
 
-/**
- * hslab_bad_fill() - an object's fill was damaged while it was free
- * @route: where it was allocated from
- * @object: the object, just handed out by SLUB
- * @fill: fill bits of its tag
- * @caller: who wanted it
- *
- * Context: any but NMI.
- */
-noinline void hslab_bad_fill(struct hslab_route *route, void *object, u64 fill,
-			     unsigned long caller)
+/* The fill that @plain tells of was damaged while the object was free. */
+static void hslab_bad_fill(struct hslab_route *route, void *object, u64 plain,
+			   struct hslab_fault *fault)
 {
-	u64 pattern = hslab_pattern(fill, route->random);
-	u64 word = READ_ONCE(*hslab_tag(object, route->tag_off));
-	u64 plain = hslab_decode(route->store, object, word);
+	u64 pattern = hslab_pattern(plain, route->random);
 	u64 expected[HSLAB_SHOWN / sizeof(u64) + 1];
-	struct hslab_fault fault;
 	unsigned int i;
 
-	hslab_fault_init(&fault, HSLAB_WRITE_AFTER_FREE, route->cache, object,
-			 caller);
-	fault.offset = hslab_first_bad_fill(object, route->words, pattern,
-					    &fault.nr_bad);
-	if (fault.offset >= 0) {
-		for (i = 0; i < ARRAY_SIZE(expected); i++)
-			expected[i] = pattern;
-		fault.nr_shown = min_t(unsigned int, HSLAB_SHOWN,
-				       route->tag_off - fault.offset);
-		memcpy(fault.found, object + fault.offset, fault.nr_shown);
-		memcpy(fault.expected,
-		       (u8 *)expected + fault.offset % sizeof(u64),
-		       fault.nr_shown);
-	}
+	fault->kind = HSLAB_WRITE_AFTER_FREE;
+	fault->offset = hslab_first_bad_fill(object, route->words, pattern,
+					     &fault->nr_bad);
+	for (i = 0; i < ARRAY_SIZE(expected); i++)
+		expected[i] = pattern;
+	fault->nr_shown = min_t(unsigned int, HSLAB_SHOWN,
+				route->store->tag_off - fault->offset);
+	memcpy(fault->found, object + fault->offset, fault->nr_shown);
+	memcpy(fault->expected, (u8 *)expected + fault->offset % sizeof(u64),
+	       fault->nr_shown);
 	/* The one who wrote is the last owner, and that may be another cache. */
-	hslab_cache_name(hslab_cache_id(plain),
-			 fault.other);
-	fault.aside = hslab_set_aside(route->store, object, word);
-	hslab_fault_report(&fault, route->cache);
+	hslab_cache_name(hslab_cache_id(plain), fault->other);
 }
 
 /*
@@ -120,50 +102,57 @@ static void hslab_not_freed(struct hslab_route *route, u64 plain)
 	rcu_read_lock();
 	list_for_each_entry_rcu(owner, &route->store->routes, in_store) {
 		if (owner->live_key == live_key) {
-			this_cpu_inc(owner->counts->headroom);
+			this_cpu_inc(owner->cpu->counts.headroom);
 			break;
 		}
 	}
 	rcu_read_unlock();
 }
 
+/* The tag is not that of a free object, nor of any other of the store. */
+static void hslab_bad_tag(struct hslab_route *route, void *object, u64 word,
+			  struct hslab_fault *fault)
+{
+	u64 policy = READ_ONCE(route->cache->policy_word);
+	u64 live = route->live_key ^ route->store->key;
+	u64 expected = hslab_encode(route->store, object,
+				    (live ^ HSLAB_LIVE ^ HSLAB_FREE) |
+				    (policy & HSLAB_FILL_MASK));
+
+	fault->kind = HSLAB_BAD_TAG;
+	hslab_fault_differs(fault, route->store->tag_off, &word, &expected,
+			    sizeof(word));
+}
+
 /**
- * hslab_bad_tag() - an object that SLUB handed out has not the tag of a free one
+ * hslab_judge_alloc() - tell what is wrong with an object that SLUB handed out
  * @route: where it was allocated from
- * @object: the object
+ * @object: the object; it is set aside
  * @caller: who wanted it
  *
  * Context: any but NMI.
  */
-noinline void hslab_bad_tag(struct hslab_route *route, void *object,
-			    unsigned long caller)
+noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
+				unsigned long caller)
 {
 	struct hslab_store *store = route->store;
 	u64 word = READ_ONCE(*hslab_tag(object, store->tag_off));
 	u64 plain = hslab_decode(store, object, word);
+	bool whole = hslab_tag_whole(plain, store->plain);
+	u64 state = plain & HSLAB_STATE_MASK;
 	struct hslab_fault fault;
 
-	if (hslab_tag_whole(plain, store->plain) &&
-	    (plain & HSLAB_STATE_MASK) == HSLAB_LIVE) {
-		hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object,
-				 caller);
+	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
+	if (whole && state == HSLAB_FREE)
+		hslab_bad_fill(route, object, plain, &fault);
+	else if (whole && state == HSLAB_LIVE)
 		hslab_cache_name(hslab_cache_id(plain), fault.other);
-		fault.aside = hslab_set_aside(store, object, word);
-		if (fault.aside)
-			hslab_not_freed(route, plain);
-	} else {
-		u64 expected = hslab_encode(store, object,
-					    (route->live_key ^ store->key ^
-					     HSLAB_LIVE ^ HSLAB_FREE) |
-					    (READ_ONCE(route->cache->policy_word) &
-					     HSLAB_FILL_MASK));
+	else
+		hslab_bad_tag(route, object, word, &fault);
 
-		hslab_fault_init(&fault, HSLAB_BAD_TAG, route->cache, object,
-				 caller);
-		hslab_fault_differs(&fault, store->tag_off, &word, &expected,
-				    sizeof(word));
-		fault.aside = hslab_set_aside(store, object, word);
-	}
+	fault.aside = hslab_set_aside(store, object, word);
+	if (fault.aside && fault.kind == HSLAB_NOT_FREED)
+		hslab_not_freed(route, plain);
 	hslab_fault_report(&fault, route->cache);
 }
 
@@ -175,7 +164,7 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 				route->live_key ^ route->store->key);
 	struct hslab_cache *cache = route->cache;
 	u8 found[2 * sizeof(u64)], expected[2 * sizeof(u64)];
-	unsigned int last = route->tag_off - sizeof(u64);
+	unsigned int last = route->store->tag_off - sizeof(u64);
 	u64 padded;
 
 	/* The last word of the payload and the tag, as they are and should be. */
@@ -191,7 +180,7 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 	hslab_fault_differs(fault, last, found, expected, sizeof(found));
 	fault->aside = hslab_set_aside(route->store, object, word);
 	if (fault->aside)
-		this_cpu_inc(route->counts->headroom);
+		this_cpu_inc(route->cpu->counts.headroom);
 	else
 		fault->kind = HSLAB_DOUBLE_FREE;	/* lost to another free */
 }
@@ -217,35 +206,6 @@ static bool hslab_find_owner(const void *object, char *name)
 	return false;
 }
 
-/**
- * hslab_owner_among() - find the cache that an object belongs to
- * @caches: some caches
- * @nr: how many
- * @object: the object
- *
- * Context: any but NMI.
- * Return: the one of @caches in whose store @object has a whole tag, or NULL.
- */
-struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
-				      unsigned int nr, const void *object)
-{
-	struct hslab_cache *owner = NULL;
-	struct hslab_route *route;
-	unsigned int i;
-	u64 plain;
-
-	if (!hslab_compat_in_slab(object))
-		return NULL;
-	rcu_read_lock();
-	for (i = 0; i < nr && !owner; i++)
-		list_for_each_entry_rcu(route, &caches[i]->routes, in_cache)
-			if (hslab_tag_in(route->store, object, &plain) &&
-			    hslab_cache_id(plain) == caches[i]->id)
-				owner = caches[i];
-	rcu_read_unlock();
-	return owner;
-}
-
 /* The start of the object that @inside points into, or NULL. */
 static void *hslab_object_around(const struct hslab_store *store, void *inside)
 {
@@ -263,29 +223,68 @@ static void *hslab_object_around(const struct hslab_store *store, void *inside)
 }
 
 /*
- * Is @object, whose tag tells nothing, an object of @store nevertheless? It is
- * if a neighbour in the slab page is one, or if part of the tag is still there.
+ * Is @object, whose tag tells nothing, an object of @route's store nevertheless?
+ * It is if a neighbour in the slab page is one, or if two bytes of the tag are
+ * still there (by chance they are in 1 of 2300 words). It is not if it lies
+ * within another.
  */
-static bool hslab_was_object(const struct hslab_route *route, void *object,
-			     u64 word)
+static bool hslab_was_object(const struct hslab_route *route, void *object)
 {
-	unsigned int slot = hslab_slot_size(&route->store->geometry);
+	const struct hslab_store *store = route->store;
+	unsigned int slot = hslab_slot_size(&store->geometry);
 	void *page = page_address(virt_to_head_page(object));
-	u64 live = hslab_encode(route->store, object,
-				route->live_key ^ route->store->key);
+	size_t room = hslab_compat_to_slab_end(object);
 	unsigned int i, same = 0;
-	u64 plain;
+	u64 plain, word, live;
 
-	if (object - page >= slot &&
-	    hslab_tag_in(route->store, object - slot, &plain))
+	if (room < store->tag_off + HSLAB_TAG_SIZE ||
+	    hslab_object_around(store, object))
+		return false;
+	if (object - page >= slot && hslab_tag_in(store, object - slot, &plain))
 		return true;
-	if (hslab_compat_to_slab_end(object) >= 2 * slot &&
-	    hslab_tag_in(route->store, object + slot, &plain))
+	if (room >= 2 * slot && hslab_tag_in(store, object + slot, &plain))
 		return true;
+	word = hslab_compat_tag_read(hslab_tag(object, store->tag_off));
+	live = hslab_encode(store, object, route->live_key ^ store->key);
 	for (i = 0; i < sizeof(word); i++)
 		same += ((u8 *)&word)[i] == ((u8 *)&live)[i];
-	return same > 0 && hslab_compat_to_slab_end(object) >=
-				   route->tag_off + HSLAB_TAG_SIZE;
+	return same >= 2;
+}
+
+/**
+ * hslab_owner_among() - find the cache that an object belongs to
+ * @caches: some caches
+ * @nr: how many
+ * @object: the object
+ *
+ * Context: any but NMI.
+ * Return: the one of @caches of which @object has a tag; else the one of which
+ * it looks like an object with a damaged tag; else NULL.
+ */
+struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
+				      unsigned int nr, void *object)
+{
+	struct hslab_cache *owner = NULL, *likely_owner = NULL;
+	struct hslab_route *route;
+	unsigned int i;
+	u64 plain;
+
+	if (!hslab_compat_in_slab(object))
+		return NULL;
+	rcu_read_lock();
+	for (i = 0; i < nr && !owner; i++) {
+		list_for_each_entry_rcu(route, &caches[i]->routes, in_cache) {
+			if (hslab_tag_in(route->store, object, &plain) &&
+			    hslab_cache_id(plain) == caches[i]->id)
+				owner = caches[i];
+		}
+	}
+	for (i = 0; i < nr && !owner && !likely_owner; i++)
+		list_for_each_entry_rcu(route, &caches[i]->routes, in_cache)
+			if (hslab_was_object(route, object))
+				likely_owner = caches[i];
+	rcu_read_unlock();
+	return owner ? owner : likely_owner;
 }
 
 /* What is wrong with an @object in a slab page that @route does not take? */
@@ -334,19 +333,31 @@ static void hslab_judge_in_slab(struct hslab_cache *cache, void *object,
 	}
 
 	list_for_each_entry_rcu(route, &cache->routes, in_cache) {
-		u64 *tag = hslab_tag(object, route->tag_off);
-		u64 word;
+		u64 *tag = hslab_tag(object, route->store->tag_off);
 
-		if (hslab_object_around(route->store, object) ||
-		    hslab_compat_to_slab_end(object) <
-			    route->tag_off + HSLAB_TAG_SIZE)
-			continue;
-		word = hslab_compat_tag_read(tag);
-		if (hslab_was_object(route, object, word)) {
-			hslab_overflow(route, object, word, fault);
+		if (hslab_was_object(route, object)) {
+			hslab_overflow(route, object,
+				       hslab_compat_tag_read(tag), fault);
 			return;
 		}
 	}
+}
+
+/* Does @object have the tag of a free object, or of one set aside, of @cache? */
+bool hslab_already_free(struct hslab_cache *cache, const void *object)
+{
+	struct hslab_route *route;
+	u64 plain;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a route may be freed");
+
+	if (!hslab_compat_in_slab(object))
+		return false;
+	list_for_each_entry_rcu(route, &cache->routes, in_cache)
+		if (hslab_tag_in(route->store, object, &plain) &&
+		    (plain & HSLAB_STATE_MASK) != HSLAB_LIVE)
+			return true;
+	return false;
 }
 
 /**

@@ -7,6 +7,7 @@
 #define HSLAB_COMPAT_H
 
 #include <linux/atomic.h>
+#include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -74,11 +75,15 @@ static inline size_t hslab_compat_to_slab_end(const void *object)
 	return page_address(head) + page_size(head) - object;
 }
 
-/* kmem_cache_alloc_bulk() returns a number up to 7.2, and true after it. */
-static inline bool hslab_compat_alloc_bulk(struct kmem_cache *kmem, gfp_t gfp,
-					   size_t nr, void **objects)
+/*
+ * KASAN, and KFENCE for its own objects, must see each free to tell what is used
+ * after it: such objects are not kept in magazines.
+ */
+#define HSLAB_COMPAT_MAGAZINES	(!IS_ENABLED(CONFIG_KASAN))
+
+static __always_inline bool hslab_compat_is_kfence(const void *object)
 {
-	return !!kmem_cache_alloc_bulk(kmem, gfp, nr, objects);
+	return is_kfence_address(object);
 }
 
 #endif /* HSLAB_COMPAT_H */

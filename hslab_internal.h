@@ -18,11 +18,11 @@
  *    a violation may be found in any context but NMI; held for a few
  *    instructions, never over a fill, a print or an allocation.
  *
- * Allocation and free take no lock. They read cache->route and look at a tag
- * with preemption off; a route is freed only after it was unpublished, its
- * last object came home and synchronize_rcu() returned. From the moment on
- * that a tag was found LIVE under a route, or an allocation was counted on it,
- * that object keeps the route.
+ * Allocation and free take no lock. They read cache->route and look at a tag,
+ * and use a magazine, with preemption off; a route is freed only after it was
+ * closed, its last object came home and synchronize_rcu() returned. From the
+ * moment on that a tag was found LIVE under a route, or an allocation was
+ * counted on it, that object keeps the route.
  */
 #ifndef HSLAB_INTERNAL_H
 #define HSLAB_INTERNAL_H
@@ -270,26 +270,44 @@ struct hslab_counts {
 };
 
 /*
+ * What a CPU has of a route: counters, and a magazine: free objects, tagged and
+ * filled as any, that are kept from SLUB to be handed out again. The magazine is
+ * used by its own CPU with preemption off, and by another one only when nobody
+ * can use it any more (hslab_magazine.c). While it is being changed nr is
+ * HSLAB_BUSY, more than any magazine holds, so that an interrupt finds it neither
+ * empty nor full, but out of use, and goes to SLUB.
+ */
+#define HSLAB_MAGAZINE_MAX	32
+#define HSLAB_BUSY		(HSLAB_MAGAZINE_MAX + 1UL)
+
+struct hslab_cpu {
+	struct hslab_counts counts;
+	unsigned long nr;		/* READ_ONCE/WRITE_ONCE */
+	void *objects[HSLAB_MAGAZINE_MAX];
+};
+
+/*
  * A route leads a cache to a store. A cache has one current route, and further
- * ones while objects in its former stores are still live. All but the lists is
- * fixed at creation.
+ * ones while objects in its former stores are still live. All but the lists and
+ * the size of the magazines is fixed at creation.
  */
 struct hslab_route {
 	struct kmem_cache *kmem;
-	struct hslab_counts __percpu *counts;
+	struct hslab_cpu __percpu *cpu;
+	unsigned long magazine;		/* objects it may hold; 0 once closed */
 	u64 live_key;			/* plain tag of a live object ^ store->key */
 	u64 multiplier;			/* store->multiplier */
 	u64 inverse;			/* store->inverse */
 	u64 random;			/* store->random */
 	u64 padding;			/* store->padding */
-	unsigned int tag_off;
-	unsigned int words;		/* payload in words of 8 bytes */
+	unsigned long words;		/* payload in words of 8 bytes; the tag is next */
 
 	struct hslab_store *store;
 	struct hslab_cache *cache;
 	struct list_head in_cache;	/* cache->routes: RCU readers, hslab_mutex */
-	struct list_head in_store;	/* store->routes: hslab_mutex */
-	unsigned long unpublished;	/* RCU state when it ceased to be current */
+	struct list_head in_store;	/* store->routes: RCU readers, hslab_mutex */
+	struct list_head gone;		/* once off both */
+	unsigned long closed;		/* RCU state when it was closed */
 };
 
 struct hslab_cache {
@@ -309,8 +327,9 @@ struct hslab_cache {
 
 	/* Protected by hslab_mutex. */
 	struct hslab_policy policy;
-	struct list_head node;		/* hslab_caches, or hslab_zombies */
-	struct list_head routes;	/* current first; RCU readers */
+	struct list_head node;		/* hslab_caches: RCU readers */
+	struct list_head zombie;	/* hslab_zombies, once off hslab_caches */
+	struct list_head routes;	/* RCU readers */
 	struct hslab_counts retired;	/* of routes that are gone */
 	bool dying;			/* destroyed: no further changes */
 
@@ -351,10 +370,8 @@ struct hslab_fault {
 };
 
 /* hslab_poison.c */
-u64 hslab_pattern(u64 fill_bits, u64 random);
 void hslab_fill(u64 *words, unsigned int nr, u64 pattern);
 bool hslab_intact(const u64 *words, unsigned int nr, u64 pattern);
-bool hslab_intact_head(const u64 *words, unsigned int nr, u64 pattern);
 int hslab_first_bad(const void *found, const void *expected, unsigned int len);
 int hslab_first_bad_fill(const u64 *words, unsigned int nr, u64 pattern,
 			 unsigned int *nr_bad);
@@ -418,13 +435,12 @@ void hslab_faults_show(struct seq_file *seq);
 
 /* hslab_check.c */
 struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
-				      unsigned int nr, const void *object);
+				      unsigned int nr, void *object);
+bool hslab_already_free(struct hslab_cache *cache, const void *object);
 void hslab_judge_free(struct hslab_cache *cache, void *object,
 		      unsigned long caller);
-void hslab_bad_tag(struct hslab_route *route, void *object,
-		   unsigned long caller);
-void hslab_bad_fill(struct hslab_route *route, void *object, u64 fill,
-		    unsigned long caller);
+void hslab_judge_alloc(struct hslab_route *route, void *object,
+		       unsigned long caller);
 
 /* hslab_stats.c */
 void hslab_new_peak(struct hslab_route *route);
@@ -434,6 +450,15 @@ s64 hslab_cache_peak(struct hslab_cache *cache);
 void hslab_cache_counts(const struct hslab_cache *cache,
 			struct hslab_counts *sum);
 void hslab_counts_retire(struct hslab_route *route);
+
+/* hslab_magazine.c */
+unsigned long hslab_magazine_size(const struct hslab_geometry *geometry);
+void hslab_magazine_put(struct hslab_route *route, void *object);
+void hslab_magazine_drain(struct hslab_route *route);
+void hslab_magazine_empty(struct hslab_route *route);
+unsigned long hslab_magazine_objects(const struct hslab_route *route);
+int hslab_magazine_init(void);
+void hslab_magazine_exit(void);
 
 /* hslab_kmalloc.c */
 int hslab_kmalloc_init(void);
@@ -467,6 +492,28 @@ void hslab_cache_policy(struct hslab_cache *cache,
 int hslab_set_profile_everywhere(const char *profile);
 void hslab_cache_name(unsigned int id, char *name);
 void hslab_cache_exit(void);
+
+static inline bool hslab_filled(u64 bits)
+{
+	enum hslab_fill_kind kind = hslab_fill_kind(bits);
+
+	return kind == HSLAB_FILL_BYTE || kind == HSLAB_FILL_RANDOM;
+}
+
+/* The word that a fill repeats, for HSLAB_FILL_BYTE and HSLAB_FILL_RANDOM. */
+static inline u64 hslab_pattern(u64 fill_bits, u64 random)
+{
+	if (hslab_fill_kind(fill_bits) == HSLAB_FILL_RANDOM)
+		return random;
+	return hslab_fill_byte(fill_bits) * 0x0101010101010101ULL;
+}
+
+/* Do the first and the last word still hold the fill? */
+static inline bool hslab_intact_head(const u64 *words, unsigned int nr,
+				     u64 pattern)
+{
+	return words[0] == pattern && words[nr - 1] == pattern;
+}
 
 static inline struct hslab_route *
 hslab_current_route(const struct hslab_cache *cache)

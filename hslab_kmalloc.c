@@ -57,8 +57,7 @@ EXPORT_SYMBOL_GPL(hslab_kmalloc);
  * @object: the memory, NULL or ZERO_SIZE_PTR
  *
  * The class is found by the object's tag, which only one class can hold; what
- * has no tag of any class is judged by the smallest one that its slab page
- * leaves room for.
+ * looks like no object of any class is reported by the smallest.
  *
  * Context: any but NMI.
  */
@@ -69,7 +68,7 @@ void hslab_kfree(const void *object)
 	if (ZERO_OR_NULL_PTR(object))
 		return;
 	cache = hslab_owner_among(hslab_classes, ARRAY_SIZE(hslab_classes),
-				  object);
+				  (void *)object);
 	hslab_free(cache ? cache : hslab_classes[0], (void *)object);
 }
 EXPORT_SYMBOL_GPL(hslab_kfree);

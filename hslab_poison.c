@@ -34,20 +34,6 @@ static __always_inline bool hslab_same(const u64 *words, unsigned int nr,
 }
 
 /**
- * hslab_pattern() - the word that a fill repeats
- * @fill_bits: fill kind and byte, as in a tag
- * @random: the store's random word
- *
- * Return: the pattern for %HSLAB_FILL_BYTE and %HSLAB_FILL_RANDOM.
- */
-u64 hslab_pattern(u64 fill_bits, u64 random)
-{
-	if (hslab_fill_kind(fill_bits) == HSLAB_FILL_RANDOM)
-		return random;
-	return hslab_fill_byte(fill_bits) * 0x0101010101010101ULL;
-}
-
-/**
  * hslab_fill() - fill a payload
  * @words: the payload
  * @nr: its size in words of 8 bytes
@@ -111,19 +97,6 @@ bool hslab_intact(const u64 *words, unsigned int nr, u64 pattern)
 		words += 2;
 	}
 	return !(nr & 1) || words[0] == pattern;
-}
-
-/**
- * hslab_intact_head() - do the first and the last word still hold the fill?
- * @words: the payload
- * @nr: its size in words of 8 bytes, at least 1
- * @pattern: the word that was repeated
- *
- * Return: true if they do.
- */
-bool hslab_intact_head(const u64 *words, unsigned int nr, u64 pattern)
-{
-	return !((words[0] ^ pattern) | (words[nr - 1] ^ pattern));
 }
 
 /**

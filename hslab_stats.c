@@ -23,7 +23,8 @@ s64 hslab_route_live(const struct hslab_route *route)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct hslab_counts *c = per_cpu_ptr(route->counts, cpu);
+		const struct hslab_counts *c =
+			&per_cpu_ptr(route->cpu, cpu)->counts;
 
 		live -= READ_ONCE(c->headroom);
 		smp_rmb();	/* pairs with smp_wmb() in hslab_new_peak() */
@@ -79,7 +80,7 @@ noinline void hslab_new_peak(struct hslab_route *route)
 		more = live / 64;
 	}
 	local_irq_save(flags);
-	c = this_cpu_ptr(route->counts);
+	c = this_cpu_ptr(&route->cpu->counts);
 	if (c->headroom < 0) {
 		more -= c->headroom;
 		WRITE_ONCE(c->limit, c->limit + more);
@@ -106,7 +107,7 @@ static void hslab_route_counts(const struct hslab_route *route,
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		hslab_counts_add(sum, per_cpu_ptr(route->counts, cpu));
+		hslab_counts_add(sum, &per_cpu_ptr(route->cpu, cpu)->counts);
 }
 
 /* The sums over all routes of a cache, those that are gone included. */

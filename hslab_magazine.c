@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Magazines: free objects that each CPU keeps from SLUB. Taking and putting one
+ * is inline in hslab.c; here is what happens at their ends.
+ *
+ * WHO MAY TOUCH A MAGAZINE
+ *
+ * The CPU it belongs to, with preemption off, marking it HSLAB_BUSY. Others:
+ * hslab_magazine_drain(), a grace period after the route was closed, when no CPU
+ * can be using it any more; and hslab_magazine_dead(), for a CPU that is dead. It
+ * leaves closed routes to the former, and the grace period keeps them apart.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/rculist.h>
+#include <linux/workqueue.h>
+
+#include "hslab_internal.h"
+
+/* What the magazine of one CPU may hold, in bytes. */
+#define HSLAB_MAGAZINE_BYTES	SZ_32K
+
+/**
+ * hslab_magazine_size() - how many objects a magazine may hold
+ * @geometry: what the objects are like
+ *
+ * Objects that are charged to a memory cgroup are not kept: the next owner may
+ * be in another.
+ *
+ * Return: the number, 0 for none.
+ */
+unsigned long hslab_magazine_size(const struct hslab_geometry *geometry)
+{
+	if (!HSLAB_COMPAT_MAGAZINES || (geometry->flags & SLAB_ACCOUNT))
+		return 0;
+	return min_t(unsigned long, HSLAB_MAGAZINE_MAX,
+		     HSLAB_MAGAZINE_BYTES / hslab_slot_size(geometry));
+}
+
+/*
+ * Take up to @max of this CPU's objects, those that lie longest. Context: any
+ * but NMI; preemption off.
+ */
+static unsigned long hslab_take_oldest(struct hslab_route *route,
+				       void **objects, unsigned long max)
+{
+	struct hslab_cpu *c = this_cpu_ptr(route->cpu);
+	unsigned long nr = READ_ONCE(c->nr), taken = min(nr, max);
+
+	if (nr == HSLAB_BUSY)
+		return 0;
+	WRITE_ONCE(c->nr, HSLAB_BUSY);
+	barrier();
+	memcpy(objects, c->objects, taken * sizeof(*objects));
+	memmove(c->objects, c->objects + taken, (nr - taken) * sizeof(*objects));
+	barrier();
+	WRITE_ONCE(c->nr, nr - taken);
+	return taken;
+}
+
+/**
+ * hslab_magazine_put() - free an object that the magazine did not take
+ * @route: the object's route
+ * @object: the object, FREE
+ *
+ * Half of a full magazine goes to SLUB with it, so that the next frees find
+ * room.
+ *
+ * Context: any but NMI.
+ */
+noinline void hslab_magazine_put(struct hslab_route *route, void *object)
+{
+	void *objects[HSLAB_MAGAZINE_MAX / 2 + 1];
+	unsigned long nr = 0, size;
+
+	preempt_disable();
+	size = READ_ONCE(route->magazine);
+	if (size && !hslab_compat_is_kfence(object))
+		nr = hslab_take_oldest(route, objects, size / 2);
+	preempt_enable();
+	if (!nr) {
+		kmem_cache_free(route->kmem, object);
+		return;
+	}
+	objects[nr++] = object;
+	kmem_cache_free_bulk(route->kmem, nr, objects);
+}
+
+/* Empty the magazine of a CPU that cannot be using it. */
+static void hslab_magazine_clear(struct hslab_route *route, int cpu)
+{
+	struct hslab_cpu *c = per_cpu_ptr(route->cpu, cpu);
+
+	if (c->nr)
+		kmem_cache_free_bulk(route->kmem, c->nr, c->objects);
+	c->nr = 0;
+}
+
+/**
+ * hslab_magazine_drain() - empty all magazines of a closed route
+ * @route: the route; a grace period has passed since it was closed
+ *
+ * Context: process context, with hslab_mutex.
+ */
+void hslab_magazine_drain(struct hslab_route *route)
+{
+	int cpu;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	for_each_possible_cpu(cpu)
+		hslab_magazine_clear(route, cpu);
+}
+
+/* One CPU's part of hslab_magazine_empty(). */
+struct hslab_emptying {
+	struct work_struct work;
+	struct hslab_route *route;
+};
+
+static void hslab_magazine_empty_cpu(struct work_struct *work)
+{
+	struct hslab_emptying *e = container_of(work, struct hslab_emptying,
+						work);
+	void *objects[HSLAB_MAGAZINE_MAX];
+	unsigned long nr;
+
+	preempt_disable();
+	nr = hslab_take_oldest(e->route, objects, HSLAB_MAGAZINE_MAX);
+	preempt_enable();
+	if (nr)
+		kmem_cache_free_bulk(e->route->kmem, nr, objects);
+}
+
+/**
+ * hslab_magazine_empty() - empty the magazines of a route that is in use
+ * @route: the route
+ *
+ * Each CPU empties its own; without memory for that they stay as they are.
+ *
+ * Context: process context, with hslab_mutex; may sleep.
+ */
+void hslab_magazine_empty(struct hslab_route *route)
+{
+	struct hslab_emptying __percpu *works;
+	int cpu;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	works = alloc_percpu(struct hslab_emptying);
+	if (!works)
+		return;
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		struct hslab_emptying *e = per_cpu_ptr(works, cpu);
+
+		e->route = route;
+		INIT_WORK(&e->work, hslab_magazine_empty_cpu);
+		schedule_work_on(cpu, &e->work);
+	}
+	for_each_online_cpu(cpu)
+		flush_work(&per_cpu_ptr(works, cpu)->work);
+	cpus_read_unlock();
+	free_percpu(works);
+}
+
+/* How many objects the magazines of a route hold; a busy one is passed over. */
+unsigned long hslab_magazine_objects(const struct hslab_route *route)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		unsigned long nr = READ_ONCE(per_cpu_ptr(route->cpu, cpu)->nr);
+
+		if (nr != HSLAB_BUSY)
+			sum += nr;
+	}
+	return sum;
+}
+
+/* A CPU has gone: nobody but us can take the objects of its magazines. */
+static int hslab_magazine_dead(unsigned int cpu)
+{
+	struct hslab_cache *cache;
+	struct hslab_route *route;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(cache, &hslab_caches, node) {
+		route = rcu_dereference(cache->route);
+		if (READ_ONCE(route->magazine))
+			hslab_magazine_clear(route, cpu);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+
+static enum cpuhp_state hslab_magazine_state;
+
+int __init hslab_magazine_init(void)
+{
+	int state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					      "hslab:magazine", NULL,
+					      hslab_magazine_dead);
+
+	if (state < 0)
+		return state;
+	hslab_magazine_state = state;
+	return 0;
+}
+
+void hslab_magazine_exit(void)
+{
+	cpuhp_remove_state_nocalls(hslab_magazine_state);
+}
