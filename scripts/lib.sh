@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Helpers shared by the scripts in this folder.
+#
+# usage: . "$(dirname "$0")/lib.sh"
+#
+# Sets TOP (the project's folder), PROG (the script's name) and HSLAB_CACHE
+# (kernels, sources and logs; nothing in it is precious).
+
+# A failure inside $(...) stops the script too.
+shopt -s inherit_errexit
+
+# shellcheck disable=SC2034 # used by the scripts that source this
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PROG=${0##*/}
+HOME=${HOME:-~}
+HSLAB_CACHE=${HSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hslab}
+
+# Exit status of die(); a script whose status carries meaning picks its own.
+DIE_STATUS=1
+
+say()
+{
+	printf '%s: %s\n' "$PROG" "$*" >&2
+}
+
+die()
+{
+	say "error: $*"
+	exit "$DIE_STATUS"
+}
+
+# usage PATH: print the comment at the top of the script PATH.
+usage()
+{
+	sed -n '/^# usage:/,/^[^#]/ { s/^# \{0,1\}//p }' "$1"
+}
+
+# as_root COMMAND...: run it as root, by sudo where we are not.
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "needs root or sudo: $*"
+	fi
+}
+
+# need COMMAND GROUP: stop with advice when COMMAND is not installed.
+need()
+{
+	command -v "$1" >/dev/null || die "$1 is missing; run: scripts/setup $2"
+}
+
+# tick MESSAGE LOG: say MESSAGE, the time and the last line of LOG until killed.
+# A line that is written over on a terminal, else a line every 15 seconds.
+tick()
+{
+	local start=$SECONDS every=15 end='\n' elapsed last
+
+	if [ -t 2 ]; then
+		every=1 end='\033[K\r'
+	fi
+	while sleep 1 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+		elapsed=$((SECONDS - start))
+		[ $((elapsed % every)) -eq 0 ] || continue
+		last=$(tail -n 1 "$2" 2>/dev/null | tr -d '\r' | cut -c 1-50)
+		# shellcheck disable=SC2059 # the format ends as the terminal wants
+		printf "%s: %s ... %d s  %s$end" "$PROG" "$1" "$elapsed" "$last" >&2
+	done
+}
+
+# run_logged MESSAGE LOG COMMAND...: run COMMAND with its output in LOG and show
+# progress. The tail of LOG is shown when it fails; its status is returned.
+run_logged()
+{
+	local message=$1 log=$2 ticker start=$SECONDS rc=0
+
+	shift 2
+	mkdir -p "$(dirname "$log")"
+	say "$message ..."
+	: >"$log"
+	tick "$message" "$log" >&2 &
+	ticker=$!
+	"$@" >"$log" 2>&1 </dev/null || rc=$?
+	kill "$ticker" 2>/dev/null || true
+	wait "$ticker" 2>/dev/null || true
+	if [ -t 2 ]; then
+		printf '\033[K' >&2
+	fi
+	if [ "$rc" -ne 0 ]; then
+		tail -n 30 "$log" >&2
+		say "error: $message: failed with status $rc after $((SECONDS - start)) s; whole log: $log"
+		return "$rc"
+	fi
+	say "$message: done in $((SECONDS - start)) s"
+}
+
+# lock NAME: hold a lock of this name until the script ends.
+lock()
+{
+	local fd
+
+	mkdir -p "$HSLAB_CACHE"
+	exec {fd}>"$HSLAB_CACHE/.lock-$1"
+	if ! flock -n "$fd"; then
+		say "waiting for another run that holds the lock $HSLAB_CACHE/.lock-$1"
+		flock "$fd"
+	fi
+}
