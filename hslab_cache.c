@@ -671,12 +671,11 @@ int hslab_set_policy(struct hslab_cache *cache, const char *policy,
 }
 EXPORT_SYMBOL_GPL(hslab_set_policy);
 
-/* At unload: nothing but leaked objects of hslab_kmalloc() can be left. */
+/* At unload. References keep the module while any cache has an object live. */
 void hslab_cache_exit(void)
 {
 	cancel_delayed_work_sync(&hslab_drain_work);
-	if (!list_empty(&hslab_zombies))
-		pr_err("memory from hslab_kmalloc() was never freed; its stores are leaked\n");
+	WARN_ON(!list_empty(&hslab_caches) || !list_empty(&hslab_zombies));
 	rcu_barrier();	/* hslab_store_free() */
 	idr_destroy(&hslab_ids);
 }

@@ -5,6 +5,7 @@
 #define pr_fmt(fmt) "hslab: " fmt
 
 #include <linux/module.h>
+#include <linux/notifier.h>
 
 #include "hslab_internal.h"
 
@@ -73,12 +74,47 @@ void hslab_kfree(const void *object)
 }
 EXPORT_SYMBOL_GPL(hslab_kfree);
 
-void hslab_kmalloc_exit(void)
+/*
+ * The caches of modules keep this module loaded; these here are its own. So
+ * when a module that may have used them has gone and left objects behind, the
+ * module reference hslab_kmalloc_held is taken, until none are left.
+ */
+static bool hslab_kmalloc_held;		/* module notifiers run one at a time */
+
+static int hslab_module_gone(struct notifier_block *nb, unsigned long state,
+			     void *module)
+{
+	s64 live = 0;
+	unsigned int i;
+
+	if (state != MODULE_STATE_GOING || module == THIS_MODULE)
+		return NOTIFY_DONE;
+	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++)
+		live += hslab_cache_live(hslab_classes[i]);
+	if (live && !hslab_kmalloc_held)
+		__module_get(THIS_MODULE);
+	else if (!live && hslab_kmalloc_held)
+		module_put(THIS_MODULE);
+	hslab_kmalloc_held = live;
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block hslab_module_notifier = {
+	.notifier_call = hslab_module_gone,
+};
+
+static void hslab_destroy_classes(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++)
 		hslab_cache_destroy(hslab_classes[i]);
+}
+
+void hslab_kmalloc_exit(void)
+{
+	unregister_module_notifier(&hslab_module_notifier);
+	hslab_destroy_classes();
 }
 
 int __init hslab_kmalloc_init(void)
@@ -94,10 +130,10 @@ int __init hslab_kmalloc_init(void)
 		cache = hslab_cache_make(name, hslab_class_sizes[i], &args,
 					 KBUILD_MODNAME, true);
 		if (IS_ERR(cache)) {
-			hslab_kmalloc_exit();
+			hslab_destroy_classes();
 			return PTR_ERR(cache);
 		}
 		hslab_classes[i] = cache;
 	}
-	return 0;
+	return register_module_notifier(&hslab_module_notifier);
 }

@@ -51,10 +51,12 @@ static struct hslab_cache *hslab_to_cache(struct kobject *kobj)
 #define CACHE_SHOW(_name)						\
 static ssize_t hslab_##_name##_show(struct hslab_cache *cache,		\
 			const struct hslab_cache_attribute *attr, char *buf)
+
 #define CACHE_STORE(_name)						\
 static ssize_t hslab_##_name##_store(struct hslab_cache *cache,		\
 			const struct hslab_cache_attribute *attr,	\
 			const char *buf, size_t count)
+
 #define CACHE_ATTR(_name, _mode, _show, _store, _arg)			\
 static struct hslab_cache_attribute hslab_attr_##_name = {		\
 	.attr	= { .name = __stringify(_name), .mode = _mode },	\
