@@ -147,6 +147,8 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
 				      int node)
 {
+	if (WARN_ON_ONCE(in_nmi()))
+		return NULL;
 	gfp &= ~__GFP_ZERO;	/* on a new page it would wipe the tag */
 	if (node == NUMA_NO_NODE)
 		return kmem_cache_alloc(route->kmem, gfp);
@@ -192,13 +194,13 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 		words = hslab_pop(route);
 	preempt_enable();
 
-	if (unlikely(over))
-		hslab_new_peak(route);
 	if (unlikely(!words)) {
 		words = hslab_from_slub(route, gfp, node);
 		if (!words)
 			return hslab_failed_alloc(route);
 	}
+	if (unlikely(over))
+		hslab_new_peak(route);
 	mark = hslab_mark(route, words);
 	if (!(mark | (READ_ONCE(cache->policy_word) & HSLAB_POL_ALLOC_WORK) |
 	      (__force u64)(gfp & __GFP_ZERO)))
@@ -284,7 +286,7 @@ static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
 	u64 live = hslab_live_word(route, words);
 	u64 *tag = &words[route->words];
 
-	if (hslab_compat_tag_read(tag) != live)
+	if (!hslab_compat_in_lowmem(tag) || hslab_compat_tag_read(tag) != live)
 		return false;
 	if ((policy & HSLAB_POL_PAD) && !hslab_padding_whole(route, words))
 		return false;
@@ -364,8 +366,7 @@ static __always_inline void hslab_do_free(struct hslab_cache *cache,
 	preempt_disable();
 	route = rcu_dereference_sched(cache->route);
 	if (policy & HSLAB_POL_CHECK)
-		taken = hslab_compat_in_lowmem(object) &&
-			hslab_take(route, object, policy);
+		taken = hslab_take(route, object, policy);
 	else
 		taken = hslab_take_trusting(route, object, policy);
 	preempt_enable();

@@ -174,8 +174,11 @@ publish:
 	return 0;
 }
 
-/* Unlink the routes of a cache that nothing needs any more. */
-static bool hslab_drain_cache(struct hslab_cache *cache,
+/*
+ * Unlink the routes of a cache that nothing needs any more: closed ones, which
+ * the current one is not unless the cache was destroyed (@all).
+ */
+static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 			      struct list_head *routes)
 {
 	struct hslab_route *route, *next;
@@ -186,7 +189,7 @@ static bool hslab_drain_cache(struct hslab_cache *cache,
 	list_for_each_entry_safe(route, next, &cache->routes, in_cache) {
 		struct hslab_store *store = route->store;
 
-		if (route == hslab_current_route(cache) && !cache->dying)
+		if (route == hslab_current_route(cache) && !all)
 			continue;
 		if (!poll_state_synchronize_rcu(route->closed)) {
 			left = true;
@@ -231,9 +234,9 @@ static void hslab_drain(struct work_struct *work)
 
 	mutex_lock(&hslab_mutex);
 	list_for_each_entry(cache, &hslab_caches, node)
-		left |= hslab_drain_cache(cache, &routes);
+		left |= hslab_drain_cache(cache, false, &routes);
 	list_for_each_entry_safe(cache, next, &hslab_zombies, zombie) {
-		left |= hslab_drain_cache(cache, &routes);
+		left |= hslab_drain_cache(cache, true, &routes);
 		if (list_empty(&cache->routes)) {
 			idr_remove(&hslab_ids, cache->id);
 			list_move(&cache->zombie, &caches);

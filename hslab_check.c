@@ -78,6 +78,10 @@ static void hslab_bad_fill(struct hslab_route *route, void *object, u64 plain,
 	fault->kind = HSLAB_WRITE_AFTER_FREE;
 	fault->offset = hslab_first_bad_fill(object, route->words, pattern,
 					     &fault->nr_bad);
+	/* The one who wrote is the last owner, and that may be another cache. */
+	hslab_cache_name(hslab_cache_id(plain), fault->other);
+	if (fault->offset < 0)
+		return;		/* it was put right in this moment */
 	for (i = 0; i < ARRAY_SIZE(expected); i++)
 		expected[i] = pattern;
 	fault->nr_shown = min_t(unsigned int, HSLAB_SHOWN,
@@ -85,8 +89,6 @@ static void hslab_bad_fill(struct hslab_route *route, void *object, u64 plain,
 	memcpy(fault->found, object + fault->offset, fault->nr_shown);
 	memcpy(fault->expected, (u8 *)expected + fault->offset % sizeof(u64),
 	       fault->nr_shown);
-	/* The one who wrote is the last owner, and that may be another cache. */
-	hslab_cache_name(hslab_cache_id(plain), fault->other);
 }
 
 /*

@@ -54,11 +54,11 @@ static inline bool hslab_compat_tag_cmpxchg(u64 *tag, u64 *old, u64 new)
 	return arch_try_cmpxchg64(tag, old, new);
 }
 
-/* Can @object be an object at all: does it lie in the kernel's direct map? */
-static __always_inline bool hslab_compat_in_lowmem(const void *object)
+/* Can @p be part of an object at all: does it lie in the kernel's direct map? */
+static __always_inline bool hslab_compat_in_lowmem(const void *p)
 {
-	return (unsigned long)object >= PAGE_OFFSET &&
-	       (unsigned long)object < (unsigned long)high_memory;
+	return (unsigned long)p >= PAGE_OFFSET &&
+	       (unsigned long)p < (unsigned long)high_memory;
 }
 
 /* Is @object in a slab page? 7.3 has struct slab apart, but keeps the test. */

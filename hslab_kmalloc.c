@@ -121,6 +121,7 @@ int __init hslab_kmalloc_init(void)
 {
 	static char name[HSLAB_NAME_LEN] __initdata;
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++) {
 		struct hslab_args args = { .usersize = hslab_class_sizes[i] };
@@ -130,10 +131,15 @@ int __init hslab_kmalloc_init(void)
 		cache = hslab_cache_make(name, hslab_class_sizes[i], &args,
 					 KBUILD_MODNAME, true);
 		if (IS_ERR(cache)) {
-			hslab_destroy_classes();
-			return PTR_ERR(cache);
+			err = PTR_ERR(cache);
+			goto destroy;
 		}
 		hslab_classes[i] = cache;
 	}
-	return register_module_notifier(&hslab_module_notifier);
+	err = register_module_notifier(&hslab_module_notifier);
+	if (!err)
+		return 0;
+destroy:
+	hslab_destroy_classes();
+	return err;
 }
