@@ -27,16 +27,17 @@
 static __always_inline void *hslab_pop(struct hslab_route *route)
 {
 	struct hslab_cpu *c = this_cpu_ptr(route->cpu);
-	unsigned long i = READ_ONCE(c->nr) - 1;
-	void *object;
+	void *object = NULL;
+	unsigned long i;
 
-	if (unlikely(i >= route->magazine))	/* empty, closed or busy */
+	if (unlikely(!hslab_magazine_enter(c)))
 		return NULL;
-	WRITE_ONCE(c->nr, HSLAB_BUSY);
-	barrier();
-	object = c->objects[i];
-	barrier();
-	WRITE_ONCE(c->nr, i);
+	i = c->nr - 1;
+	if (likely(i < READ_ONCE(route->magazine))) {	/* neither empty nor closed */
+		object = c->objects[i];
+		c->nr = i;
+	}
+	hslab_magazine_leave(c);
 	return object;
 }
 
@@ -44,16 +45,19 @@ static __always_inline void *hslab_pop(struct hslab_route *route)
 static __always_inline bool hslab_push(struct hslab_route *route, void *object)
 {
 	struct hslab_cpu *c = this_cpu_ptr(route->cpu);
-	unsigned long i = READ_ONCE(c->nr);
+	unsigned long i;
+	bool room;
 
-	if (unlikely(i >= READ_ONCE(route->magazine)))	/* full, closed or busy */
+	if (unlikely(!hslab_magazine_enter(c)))
 		return false;
-	WRITE_ONCE(c->nr, HSLAB_BUSY);
-	barrier();
-	c->objects[i] = object;
-	barrier();
-	WRITE_ONCE(c->nr, i + 1);
-	return true;
+	i = c->nr;
+	room = i < READ_ONCE(route->magazine);	/* neither full nor closed */
+	if (likely(room)) {
+		c->objects[i] = object;
+		c->nr = i + 1;
+	}
+	hslab_magazine_leave(c);
+	return room;
 }
 
 static noinline void *hslab_failed_alloc(struct hslab_route *route)

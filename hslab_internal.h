@@ -272,17 +272,16 @@ struct hslab_counts {
 /*
  * What a CPU has of a route: counters, and a magazine: free objects, tagged and
  * filled as any, that are kept from SLUB to be handed out again. The magazine is
- * used by its own CPU with preemption off, and by another one only when nobody
- * can use it any more (hslab_magazine.c). While it is being changed nr is
- * HSLAB_BUSY, more than any magazine holds, so that an interrupt finds it neither
- * empty nor full, but out of use, and goes to SLUB.
+ * used by its own CPU with preemption off, between hslab_magazine_enter() and
+ * _leave(), and by another one only when nobody can use it any more
+ * (hslab_magazine.c).
  */
 #define HSLAB_MAGAZINE_MAX	32
-#define HSLAB_BUSY		(HSLAB_MAGAZINE_MAX + 1UL)
 
 struct hslab_cpu {
 	struct hslab_counts counts;
-	unsigned long nr;		/* READ_ONCE/WRITE_ONCE */
+	unsigned long busy;		/* in use; an interrupt goes to SLUB then */
+	unsigned long nr;
 	void *objects[HSLAB_MAGAZINE_MAX];
 };
 
@@ -520,6 +519,26 @@ hslab_current_route(const struct hslab_cache *cache)
 {
 	return rcu_dereference_protected(cache->route,
 					 lockdep_is_held(&hslab_mutex));
+}
+
+/*
+ * Claim this CPU's magazine. No atomic operation is needed: an interrupt that
+ * comes before busy is set has left the magazine when it returns, and one that
+ * comes after stays out of it.
+ */
+static __always_inline bool hslab_magazine_enter(struct hslab_cpu *c)
+{
+	if (unlikely(READ_ONCE(c->busy)))
+		return false;
+	WRITE_ONCE(c->busy, 1);
+	barrier();	/* nothing is read of the magazine before it is claimed */
+	return true;
+}
+
+static __always_inline void hslab_magazine_leave(struct hslab_cpu *c)
+{
+	barrier();	/* nothing is written to the magazine after it is left */
+	WRITE_ONCE(c->busy, 0);
 }
 
 static inline u64 *hslab_tag(const void *object, unsigned int tag_off)

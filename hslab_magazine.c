@@ -5,7 +5,7 @@
  *
  * WHO MAY TOUCH A MAGAZINE
  *
- * The CPU it belongs to, with preemption off, marking it HSLAB_BUSY. Others:
+ * The CPU it belongs to, with preemption off and busy set. Others:
  * hslab_magazine_drain(), a grace period after the route was closed, when no CPU
  * can be using it any more; and hslab_magazine_dead(), for a CPU that is dead. It
  * leaves closed routes to the former, and the grace period keeps them apart.
@@ -45,16 +45,15 @@ static unsigned long hslab_take_oldest(struct hslab_route *route,
 				       void **objects, unsigned long max)
 {
 	struct hslab_cpu *c = this_cpu_ptr(route->cpu);
-	unsigned long nr = READ_ONCE(c->nr), taken = min(nr, max);
+	unsigned long taken;
 
-	if (nr == HSLAB_BUSY)
+	if (!hslab_magazine_enter(c))
 		return 0;
-	WRITE_ONCE(c->nr, HSLAB_BUSY);
-	barrier();
+	taken = min(c->nr, max);
+	c->nr -= taken;
 	memcpy(objects, c->objects, taken * sizeof(*objects));
-	memmove(c->objects, c->objects + taken, (nr - taken) * sizeof(*objects));
-	barrier();
-	WRITE_ONCE(c->nr, nr - taken);
+	memmove(c->objects, c->objects + taken, c->nr * sizeof(*objects));
+	hslab_magazine_leave(c);
 	return taken;
 }
 
@@ -164,18 +163,14 @@ void hslab_magazine_empty(struct hslab_route *route)
 	free_percpu(works);
 }
 
-/* How many objects the magazines of a route hold; a busy one is passed over. */
+/* How many objects the magazines of a route hold. */
 unsigned long hslab_magazine_objects(const struct hslab_route *route)
 {
 	unsigned long sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		unsigned long nr = READ_ONCE(per_cpu_ptr(route->cpu, cpu)->nr);
-
-		if (nr != HSLAB_BUSY)
-			sum += nr;
-	}
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(route->cpu, cpu)->nr);
 	return sum;
 }
 

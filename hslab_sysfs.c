@@ -285,6 +285,17 @@ CACHE_SHOW(aside)
 	return sysfs_emit(buf, "%lld\n", atomic64_read(&cache->aside));
 }
 
+CACHE_SHOW(cached)
+{
+	int len;
+
+	mutex_lock(&hslab_mutex);
+	len = sysfs_emit(buf, "%lu\n",
+			 hslab_magazine_objects(hslab_current_route(cache)));
+	mutex_unlock(&hslab_mutex);
+	return len;
+}
+
 CACHE_SHOW(kind)
 {
 	return sysfs_emit(buf, "%lld\n",
@@ -306,6 +317,7 @@ CACHE_ATTR_STAT(payload_bytes, HSLAB_STAT_PAYLOAD_BYTES);
 CACHE_ATTR_STAT(tag_bytes, HSLAB_STAT_TAG_BYTES);
 CACHE_ATTR_RO(peak);
 CACHE_ATTR_RO(aside);
+CACHE_ATTR_RO(cached);
 CACHE_ATTR_FAULTS(double_free, HSLAB_DOUBLE_FREE);
 CACHE_ATTR_FAULTS(cross_cache_free, HSLAB_CROSS_FREE);
 CACHE_ATTR_FAULTS(invalid_free, HSLAB_INVALID_FREE);
@@ -325,6 +337,7 @@ static struct attribute *hslab_stat_attrs[] = {
 	&hslab_attr_payload_bytes.attr,
 	&hslab_attr_tag_bytes.attr,
 	&hslab_attr_aside.attr,
+	&hslab_attr_cached.attr,
 	&hslab_attr_faults_double_free.attr,
 	&hslab_attr_faults_cross_cache_free.attr,
 	&hslab_attr_faults_invalid_free.attr,
@@ -335,7 +348,7 @@ static struct attribute *hslab_stat_attrs[] = {
 	NULL
 };
 
-static_assert(ARRAY_SIZE(hslab_stat_attrs) == 10 + HSLAB_NR_KINDS + 1,
+static_assert(ARRAY_SIZE(hslab_stat_attrs) == 11 + HSLAB_NR_KINDS + 1,
 	      "a faults_* file for each kind");
 
 static const struct attribute_group hslab_stat_group = {
