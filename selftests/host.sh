@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Build for a kernel, boot it in QEMU and run the tests there.
+#
+# usage: selftests/host.sh KERNELDIR [TEST ...]
+#
+# KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
+# knows, or panic, or init (policies with init_on_alloc=0); all by default.
+# Prints a KTAP document for each boot. The status is 0 if nothing failed.
+set -eu -o pipefail
+# shellcheck source-path=SCRIPTDIR source=../scripts/lib.sh
+. "$(dirname "$0")/../scripts/lib.sh"
+
+case ${1-} in
+'' | -h | --help)
+	usage "$0"
+	[ $# -gt 0 ]
+	exit
+	;;
+esac
+kernel=$1
+shift
+panic='' init='' tests=()
+[ $# -gt 0 ] || panic=y init=y
+for test; do
+	case $test in
+	panic)	panic=y ;;
+	init)	init=y ;;
+	*)	tests+=("$test") ;;
+	esac
+done
+
+out=$("$TOP/scripts/build" "$kernel")
+dir=$(mktemp -d "${TMPDIR:-/tmp}/hslab-selftests.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/hslab" "$dir/hslab/selftests"
+cp "$out/hslab.ko" "$out"/selftests/modules/*.ko "$dir/hslab"
+cp "$TOP"/selftests/*.sh "$dir/hslab/selftests"
+cp -r "$TOP/Documentation/ABI/testing" "$dir/hslab/ABI"
+
+failed=0
+
+# boot VM_ARG...: the guest is a small machine.
+boot()
+{
+	"$TOP/scripts/vm" --smp 4 --mem 768 --put "$dir/hslab:/hslab" "$@" ||
+		failed=1
+}
+
+if [ ${#tests[@]} -gt 0 ] || [ $# -eq 0 ]; then
+	boot --timeout 240 "$kernel" -- sh /hslab/selftests/run.sh \
+		${tests[@]+"${tests[@]}"}
+fi
+if [ -n "$init" ]; then
+	boot --timeout 90 --append init_on_alloc=0 "$kernel" -- \
+		sh /hslab/selftests/run.sh policies
+fi
+if [ -n "$panic" ]; then
+	boot --timeout 60 --expect-panic 'hslab: double-free in cache provoke$' \
+		"$kernel" -- sh /hslab/selftests/panic.sh
+fi
+exit $failed
