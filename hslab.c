@@ -287,10 +287,11 @@ static __always_inline u64 hslab_free_word(const struct hslab_route *route,
 static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
 				       u64 policy)
 {
-	u64 live = hslab_live_word(route, words);
+	u64 live = hslab_live_word(route, words), word;
 	u64 *tag = &words[route->words];
 
-	if (!hslab_compat_in_lowmem(tag) || hslab_compat_tag_read(tag) != live)
+	if (!hslab_compat_in_lowmem(tag) ||
+	    !hslab_compat_tag_read(tag, &word) || word != live)
 		return false;
 	if ((policy & HSLAB_POL_PAD) && !hslab_padding_whole(route, words))
 		return false;
@@ -304,7 +305,7 @@ static __always_inline bool hslab_take_trusting(struct hslab_route *route,
 {
 	u64 *tag = &words[route->words];
 
-	if (hslab_compat_tag_read(tag) != hslab_live_word(route, words))
+	if (READ_ONCE(*tag) != hslab_live_word(route, words))
 		return false;
 	WRITE_ONCE(*tag, hslab_free_word(route, words, policy));
 	return true;

@@ -493,22 +493,14 @@ struct hslab_cache *__hslab_cache_create(const char *name, unsigned int size,
 }
 EXPORT_SYMBOL_GPL(__hslab_cache_create);
 
-/**
- * hslab_cache_destroy() - destroy a cache
- * @cache: the cache, or NULL
- *
- * Objects that are still live are reported. They may still be freed: their
- * store, and the module, stay until the last one comes home.
- *
- * Context: process context, may sleep. Nobody may allocate from @cache any
- * more, nor change it.
+/*
+ * Take a cache out of service. What is left of it goes when its last object has
+ * come home and hslab_cache_flush(), or the worker, comes by.
  */
-void hslab_cache_destroy(struct hslab_cache *cache)
+void hslab_cache_retire(struct hslab_cache *cache)
 {
 	s64 live;
 
-	if (!cache)
-		return;
 	mutex_lock(&hslab_mutex);
 	cache->dying = true;
 	mutex_unlock(&hslab_mutex);
@@ -521,14 +513,37 @@ void hslab_cache_destroy(struct hslab_cache *cache)
 	live = hslab_cache_live(cache);
 	if (live)
 		pr_warn("cache %s: destroyed with %lld of its objects live; they can still be freed, and store %u stays for them\n",
-			cache->name, live, hslab_current_route(cache)->store->id);
+			cache->name, live,
+			hslab_current_route(cache)->store->id);
 	list_del_rcu(&cache->node);
 	list_add_tail(&cache->zombie, &hslab_zombies);
 	hslab_route_close(hslab_current_route(cache));
 	mutex_unlock(&hslab_mutex);
+}
 
+/* Let go of all that can go of retired caches. */
+void hslab_cache_flush(void)
+{
 	hslab_drain_soon();
 	flush_delayed_work(&hslab_drain_work);
+}
+
+/**
+ * hslab_cache_destroy() - destroy a cache
+ * @cache: the cache, or NULL
+ *
+ * Objects that are still live are reported. They may still be freed: their
+ * store, and the module, stay until the last one comes home.
+ *
+ * Context: process context, may sleep. Nobody may allocate from @cache any
+ * more, nor change it.
+ */
+void hslab_cache_destroy(struct hslab_cache *cache)
+{
+	if (!cache)
+		return;
+	hslab_cache_retire(cache);
+	hslab_cache_flush();
 }
 EXPORT_SYMBOL_GPL(hslab_cache_destroy);
 

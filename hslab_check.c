@@ -14,11 +14,12 @@
 static bool hslab_tag_in(const struct hslab_store *store, const void *object,
 			 u64 *plain)
 {
-	if (hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE)
+	u64 word;
+
+	if (hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE ||
+	    !hslab_compat_tag_read(hslab_tag(object, store->tag_off), &word))
 		return false;
-	*plain = hslab_decode(store, object,
-			      hslab_compat_tag_read(hslab_tag(object,
-							      store->tag_off)));
+	*plain = hslab_decode(store, object, word);
 	return (*plain & HSLAB_STATE_MASK) == HSLAB_ASIDE ?
 		       hslab_compat_in_lowmem((void *)*plain) ||
 			       *plain == HSLAB_ASIDE :
@@ -226,31 +227,34 @@ static void *hslab_object_around(const struct hslab_store *store, void *inside)
 
 /*
  * Is @object, whose tag tells nothing, an object of @route's store nevertheless?
- * It is if a neighbour in the slab page is one, or if two bytes of the tag are
- * still there (by chance they are in 1 of 2300 words). It is not if it lies
- * within another.
+ * Every slot of a store's slab page has a tag, so it is if one of the others
+ * has it. A page with a single slot has no others: there half of the tag must be
+ * left (by chance it is in 1 of 60 million words). It is not if it lies within
+ * another object.
  */
 static bool hslab_was_object(const struct hslab_route *route, void *object)
 {
 	const struct hslab_store *store = route->store;
 	unsigned int slot = hslab_slot_size(&store->geometry);
-	void *page = page_address(virt_to_head_page(object));
-	size_t room = hslab_compat_to_slab_end(object);
+	struct page *head = virt_to_head_page(object);
+	void *page = page_address(head), *end = page + page_size(head), *other;
+	u64 *tag = hslab_tag(object, store->tag_off);
 	unsigned int i, same = 0;
 	u64 plain, word, live;
 
-	if (room < store->tag_off + HSLAB_TAG_SIZE ||
+	if (object + store->tag_off + HSLAB_TAG_SIZE > end ||
 	    hslab_object_around(store, object))
 		return false;
-	if (object - page >= slot && hslab_tag_in(store, object - slot, &plain))
-		return true;
-	if (room >= 2 * slot && hslab_tag_in(store, object + slot, &plain))
-		return true;
-	word = hslab_compat_tag_read(hslab_tag(object, store->tag_off));
+	for (other = page + (object - page) % slot; other + slot <= end;
+	     other += slot)
+		if (other != object && hslab_tag_in(store, other, &plain))
+			return true;
+	if (page_size(head) >= 2 * slot || !hslab_compat_tag_read(tag, &word))
+		return false;
 	live = hslab_encode(store, object, route->live_key ^ store->key);
 	for (i = 0; i < sizeof(word); i++)
 		same += ((u8 *)&word)[i] == ((u8 *)&live)[i];
-	return same >= 2;
+	return same >= sizeof(word) / 2;
 }
 
 /**
@@ -338,8 +342,7 @@ static void hslab_judge_in_slab(struct hslab_cache *cache, void *object,
 		u64 *tag = hslab_tag(object, route->store->tag_off);
 
 		if (hslab_was_object(route, object)) {
-			hslab_overflow(route, object,
-				       hslab_compat_tag_read(tag), fault);
+			hslab_overflow(route, object, READ_ONCE(*tag), fault);
 			return;
 		}
 	}

@@ -11,7 +11,13 @@
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
+
+/* hex2bin() is declared there; linux/kernel.h no longer includes it in 7.3. */
+#if __has_include(<linux/hex.h>)
+#include <linux/hex.h>
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "hslab needs Linux 6.1 or later"
@@ -40,13 +46,18 @@
 #endif
 
 /*
- * The tag may be looked at while another CPU frees the object for good, which
- * KASAN would rightly call a use after free. It is hslab that reports it, so
- * the tag is read and exchanged without KASAN's instrumentation.
+ * Read the tag of what may be no object at all. There are holes in the direct
+ * map: a fault ends with false, which costs nothing when there is none. And the
+ * tag may be looked at while another CPU frees the object for good, which KASAN
+ * would rightly call a use after free; it is hslab that reports it, so the tag is
+ * read and exchanged without KASAN's instrumentation.
  */
-static inline u64 hslab_compat_tag_read(const u64 *tag)
+static __always_inline bool hslab_compat_tag_read(const u64 *tag, u64 *word)
 {
-	return READ_ONCE_NOCHECK(*tag);
+	__get_kernel_nofault(word, tag, u64, fault);
+	return true;
+fault:
+	return false;
 }
 
 static inline bool hslab_compat_tag_cmpxchg(u64 *tag, u64 *old, u64 new)

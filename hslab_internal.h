@@ -490,6 +490,8 @@ void hslab_cache_policy(struct hslab_cache *cache,
 			const struct hslab_policy_field *field, char *value);
 int hslab_set_profile_everywhere(const char *profile);
 void hslab_cache_name(unsigned int id, char *name);
+void hslab_cache_retire(struct hslab_cache *cache);
+void hslab_cache_flush(void);
 void hslab_cache_exit(void);
 
 static inline bool hslab_filled(u64 bits)

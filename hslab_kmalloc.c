@@ -107,8 +107,9 @@ static void hslab_destroy_classes(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++)
-		hslab_cache_destroy(hslab_classes[i]);
+	for (i = 0; i < ARRAY_SIZE(hslab_classes) && hslab_classes[i]; i++)
+		hslab_cache_retire(hslab_classes[i]);
+	hslab_cache_flush();
 }
 
 void hslab_kmalloc_exit(void)
