@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What of hslab's inside the suites reach. This is a part of hslab.ko in a build
+ * with HSLAB_KUNIT=m, and of no other.
+ */
+#include <linux/export.h>
+
+#include "../hslab_internal.h"
+
+#define EXPORT	EXPORT_SYMBOL_GPL
+
+/* hslab_poison.c */
+EXPORT(hslab_fill);
+EXPORT(hslab_intact);
+EXPORT(hslab_first_bad);
+EXPORT(hslab_first_bad_fill);
+
+/* hslab_ctor.c */
+EXPORT(hslab_store_of_ctor);
+
+/* hslab_merge.c */
+EXPORT(hslab_merge_decide);
+EXPORT(hslab_slot_size);
+EXPORT(hslab_refusal_names);
+
+/* hslab_policy.c */
+EXPORT(hslab_fields);
+EXPORT(hslab_field_find);
+EXPORT(hslab_policy_set);
+EXPORT(hslab_policy_word);
+
+/* hslab_report.c */
+EXPORT(hslab_nr_faults);
+EXPORT(hslab_faults_show);
+
+/* hslab_stats.c */
+EXPORT(hslab_cache_live);
+EXPORT(hslab_cache_peak);
+EXPORT(hslab_cache_counts);
+
+/* hslab_cache.c */
+EXPORT(hslab_mutex);
+EXPORT(hslab_caches);
