@@ -85,7 +85,8 @@ static void hslab_set_padding(const struct hslab_route *route, u64 *words)
 static bool hslab_padding_whole(const struct hslab_route *route,
 				const u64 *words)
 {
-	return !((words[route->words - 1] ^ route->padding) &
+	/* Another free of the object may win meanwhile: no business of KASAN's. */
+	return !((READ_ONCE_NOCHECK(words[route->words - 1]) ^ route->padding) &
 		 route->cache->pad_mask);
 }
 

@@ -96,7 +96,7 @@ static void hslab_route_close(struct hslab_route *route)
 	lockdep_assert_held(&hslab_mutex);
 
 	WRITE_ONCE(route->magazine, 0);
-	route->closed = get_state_synchronize_rcu();
+	get_state_synchronize_rcu_full(&route->closed);
 }
 
 /* What the constructor does to the objects of the store's next slab pages. */
@@ -191,7 +191,7 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 
 		if (route == hslab_current_route(cache) && !all)
 			continue;
-		if (!poll_state_synchronize_rcu(route->closed)) {
+		if (!poll_state_synchronize_rcu_full(&route->closed)) {
 			left = true;
 			continue;
 		}
@@ -301,44 +301,6 @@ void hslab_cache_name(unsigned int id, char *name)
 	(HSLAB_FLAGS_PASSED | SLAB_PANIC | HSLAB_COMPAT_NO_MERGE |	\
 	 HSLAB_COMPAT_MEM_SPREAD)
 
-static int hslab_args_check(const char *name, unsigned int size,
-			    const struct hslab_args *args)
-{
-	slab_flags_t unknown = args->flags & ~HSLAB_FLAGS_KNOWN;
-	size_t len;
-
-	len = name ? strnlen(name, HSLAB_NAME_LEN) : 0;
-	if (!len || len >= HSLAB_NAME_LEN || strchr(name, '/') ||
-	    !strcmp(name, ".") || !strcmp(name, "..")) {
-		pr_warn("a cache's name needs 1 to %d characters other than '/'\n",
-			HSLAB_NAME_LEN - 1);
-		return -EINVAL;
-	}
-	if (!size || size > HSLAB_MAX_SIZE) {
-		pr_warn("cache %s: size %u is not in 1..%lu\n", name, size,
-			(unsigned long)HSLAB_MAX_SIZE);
-		return -EINVAL;
-	}
-	if (args->align &&
-	    (!is_power_of_2(args->align) || args->align > KMALLOC_MAX_SIZE)) {
-		pr_warn("cache %s: alignment %u is not a power of two up to %lu\n",
-			name, args->align, (unsigned long)KMALLOC_MAX_SIZE);
-		return -EINVAL;
-	}
-	if (unknown) {
-		pr_warn("cache %s: flags %#x are not supported (slub_debug's would slow down every cache of the system)\n",
-			name, (__force unsigned int)unknown);
-		return -EINVAL;
-	}
-	if (args->usersize > size || args->useroffset > size - args->usersize ||
-	    (args->useroffset && !args->usersize)) {
-		pr_warn("cache %s: usercopy window of %u bytes at %u is not within %u bytes\n",
-			name, args->usersize, args->useroffset, size);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* The alignment that mm/slab_common.c's calculate_alignment() comes to, 8 at least. */
 static unsigned int hslab_alignment(const struct hslab_args *args,
 				    unsigned int size)
@@ -364,6 +326,52 @@ static void hslab_geometry_of(struct hslab_geometry *geometry,
 	geometry->flags = args->flags & HSLAB_FLAGS_PASSED;
 	geometry->useroffset = args->useroffset;
 	geometry->usersize = args->usersize;
+}
+
+static int hslab_args_check(const char *name, unsigned int size,
+			    const struct hslab_args *args)
+{
+	slab_flags_t unknown = args->flags & ~HSLAB_FLAGS_KNOWN;
+	struct hslab_geometry geometry;
+	size_t len;
+
+	len = name ? strnlen(name, HSLAB_NAME_LEN) : 0;
+	if (!len || len >= HSLAB_NAME_LEN || strchr(name, '/') ||
+	    !strcmp(name, ".") || !strcmp(name, "..")) {
+		pr_warn("a cache's name needs 1 to %d characters other than '/'\n",
+			HSLAB_NAME_LEN - 1);
+		return -EINVAL;
+	}
+	if (!size || size > HSLAB_MAX_SIZE) {
+		pr_warn("cache %s: size %u is not in 1..%lu\n", name, size,
+			(unsigned long)HSLAB_MAX_SIZE);
+		return -EINVAL;
+	}
+	if (args->align &&
+	    (!is_power_of_2(args->align) || args->align > KMALLOC_MAX_SIZE)) {
+		pr_warn("cache %s: alignment %u is not a power of two up to %lu\n",
+			name, args->align, (unsigned long)KMALLOC_MAX_SIZE);
+		return -EINVAL;
+	}
+	if (unknown) {
+		pr_warn("cache %s: flags %#x are not supported (slub_debug's would slow down every cache of the system)\n",
+			name, (__force unsigned int)unknown);
+		return -EINVAL;
+	}
+	hslab_geometry_of(&geometry, size, args);
+	if (hslab_slot_size(&geometry) > KMALLOC_MAX_SIZE) {
+		pr_warn("cache %s: %u bytes with alignment %u take more than a slab page can have (%lu)\n",
+			name, size, geometry.align,
+			(unsigned long)KMALLOC_MAX_SIZE);
+		return -EINVAL;
+	}
+	if (args->usersize > size || args->useroffset > size - args->usersize ||
+	    (args->useroffset && !args->usersize)) {
+		pr_warn("cache %s: usercopy window of %u bytes at %u is not within %u bytes\n",
+			name, args->usersize, args->useroffset, size);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* The bytes of the last word that are not the object's (little endian: the upper ones). */

@@ -306,7 +306,7 @@ struct hslab_route {
 	struct list_head in_cache;	/* cache->routes: RCU readers, hslab_mutex */
 	struct list_head in_store;	/* store->routes: RCU readers, hslab_mutex */
 	struct list_head gone;		/* once off both */
-	unsigned long closed;		/* RCU state when it was closed */
+	struct rcu_gp_oldstate closed;	/* when it was closed */
 };
 
 struct hslab_cache {

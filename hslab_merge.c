@@ -163,8 +163,8 @@ static void hslab_store_free(struct hslab_store *store)
  * The store is neither on hslab_stores nor in sysfs yet.
  *
  * Context: process context, with hslab_mutex.
- * Return: the store, or ERR_PTR: -ENOSPC, -ENOMEM, -EINVAL as
- * kmem_cache_create().
+ * Return: the store, or ERR_PTR: -ENOSPC when there are %HSLAB_STORES_MAX,
+ * -ENOMEM.
  */
 struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 				       const struct hslab_domain *domain,
@@ -214,10 +214,8 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 						 geometry->usersize,
 						 hslab_ctors[id]);
 	if (!store->kmem) {
-		pr_warn("cache %s: kmem_cache_create() refused objects of %u bytes, alignment %u\n",
-			name, geometry->payload, geometry->align);
 		hslab_store_free(store);
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(-ENOMEM);
 	}
 	return store;
 }

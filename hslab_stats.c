@@ -61,9 +61,10 @@ s64 hslab_cache_peak(struct hslab_cache *cache)
  * @route: whose headroom on this CPU has run out
  *
  * While the peak rises by single objects the headroom is made just as small, so
- * a peak below 64 is exact; above, it may be low by 1/64 a CPU. When there is
- * no new peak the route's objects are freed on other CPUs than this one, and
- * the headroom is made 64, so that the look does not become a habit.
+ * a peak below 64 is exact where all is allocated and freed on one CPU; above,
+ * it may be low by 1/64 a CPU. When there is no new peak, objects come and go on
+ * different CPUs, and the headroom is made 64, so that the look does not become
+ * a habit: the peak may then be low by 64 a CPU.
  *
  * Context: any but NMI.
  */
