@@ -439,9 +439,12 @@ static int __init hslab_init(void)
 	if (err)
 		return err;
 	hslab_debugfs_init();
-	err = hslab_magazine_init();
+	err = hslab_cache_init();
 	if (err)
 		goto debugfs;
+	err = hslab_magazine_init();
+	if (err)
+		goto cache;
 	err = hslab_kmalloc_init();
 	if (err)
 		goto magazine;
@@ -449,8 +452,9 @@ static int __init hslab_init(void)
 	return 0;
 
 magazine:
-	hslab_cache_exit();
 	hslab_magazine_exit();
+cache:
+	hslab_cache_exit();
 debugfs:
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
@@ -460,8 +464,8 @@ debugfs:
 static void __exit hslab_exit(void)
 {
 	hslab_kmalloc_exit();
-	hslab_cache_exit();
 	hslab_magazine_exit();
+	hslab_cache_exit();
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
 }

@@ -26,6 +26,7 @@ static DEFINE_IDR(hslab_ids);
  */
 static void hslab_drain(struct work_struct *work);
 static DECLARE_DELAYED_WORK(hslab_drain_work, hslab_drain);
+static struct workqueue_struct *hslab_wq;
 
 /* How often to look whether a route has drained, in jiffies: less and less. */
 #define HSLAB_DRAIN_MIN		(HZ / 20 + 1UL)
@@ -36,7 +37,7 @@ static unsigned long hslab_drain_delay = HSLAB_DRAIN_MIN;
 static void hslab_drain_soon(void)
 {
 	WRITE_ONCE(hslab_drain_delay, HSLAB_DRAIN_MIN);
-	mod_delayed_work(system_unbound_wq, &hslab_drain_work, 0);
+	mod_delayed_work(hslab_wq, &hslab_drain_work, 0);
 }
 
 /* Stores that no route leads to, for hslab_drain() to destroy. */
@@ -90,13 +91,19 @@ static void hslab_route_free(struct hslab_route *route)
 	kfree(route);
 }
 
+/*
+ * hslab_drain() begins a new epoch each time before it waits for a grace period,
+ * and then looks at the routes that were closed in those before. hslab_mutex.
+ */
+static unsigned long hslab_epoch;
+
 /* From now on the route is nobody's way to new objects. */
 static void hslab_route_close(struct hslab_route *route)
 {
 	lockdep_assert_held(&hslab_mutex);
 
 	WRITE_ONCE(route->magazine, 0);
-	get_state_synchronize_rcu_full(&route->closed);
+	route->closed = hslab_epoch;
 }
 
 /* What the constructor does to the objects of the store's next slab pages. */
@@ -179,7 +186,7 @@ publish:
  * the current one is not unless the cache was destroyed (@all).
  */
 static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
-			      struct list_head *routes)
+			      unsigned long epoch, struct list_head *routes)
 {
 	struct hslab_route *route, *next;
 	bool left = false;
@@ -191,7 +198,7 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 
 		if (route == hslab_current_route(cache) && !all)
 			continue;
-		if (!poll_state_synchronize_rcu_full(&route->closed)) {
+		if (route->closed > epoch) {
 			left = true;
 			continue;
 		}
@@ -225,18 +232,22 @@ static void hslab_drain(struct work_struct *work)
 	struct hslab_store *store, *next_store;
 	struct hslab_route *route, *next_route;
 	struct hslab_cache *cache, *next;
+	unsigned long epoch;
 	LIST_HEAD(routes);
 	LIST_HEAD(stores);
 	LIST_HEAD(caches);
 	bool left = false;
 
+	mutex_lock(&hslab_mutex);
+	epoch = hslab_epoch++;
+	mutex_unlock(&hslab_mutex);
 	synchronize_rcu();
 
 	mutex_lock(&hslab_mutex);
 	list_for_each_entry(cache, &hslab_caches, node)
-		left |= hslab_drain_cache(cache, false, &routes);
+		left |= hslab_drain_cache(cache, false, epoch, &routes);
 	list_for_each_entry_safe(cache, next, &hslab_zombies, zombie) {
-		left |= hslab_drain_cache(cache, true, &routes);
+		left |= hslab_drain_cache(cache, true, epoch, &routes);
 		if (list_empty(&cache->routes)) {
 			idr_remove(&hslab_ids, cache->id);
 			list_move(&cache->zombie, &caches);
@@ -262,7 +273,7 @@ static void hslab_drain(struct work_struct *work)
 	}
 	if (left) {
 		WRITE_ONCE(hslab_drain_delay, min(2 * delay, HSLAB_DRAIN_MAX));
-		queue_delayed_work(system_unbound_wq, &hslab_drain_work, delay);
+		queue_delayed_work(hslab_wq, &hslab_drain_work, delay);
 	}
 }
 
@@ -697,10 +708,17 @@ int hslab_set_policy(struct hslab_cache *cache, const char *policy,
 }
 EXPORT_SYMBOL_GPL(hslab_set_policy);
 
+int __init hslab_cache_init(void)
+{
+	hslab_wq = alloc_workqueue("hslab", WQ_UNBOUND, 0);
+	return hslab_wq ? 0 : -ENOMEM;
+}
+
 /* At unload. References keep the module while any cache has an object live. */
 void hslab_cache_exit(void)
 {
 	cancel_delayed_work_sync(&hslab_drain_work);
+	destroy_workqueue(hslab_wq);
 	WARN_ON(!list_empty(&hslab_caches) || !list_empty(&hslab_zombies));
 	rcu_barrier();	/* hslab_store_free() */
 	idr_destroy(&hslab_ids);

@@ -14,11 +14,6 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-/* hex2bin() is declared there; linux/kernel.h no longer includes it in 7.3. */
-#if __has_include(<linux/hex.h>)
-#include <linux/hex.h>
-#endif
-
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "hslab needs Linux 6.1 or later"
 #endif

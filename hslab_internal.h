@@ -306,7 +306,7 @@ struct hslab_route {
 	struct list_head in_cache;	/* cache->routes: RCU readers, hslab_mutex */
 	struct list_head in_store;	/* store->routes: RCU readers, hslab_mutex */
 	struct list_head gone;		/* once off both */
-	struct rcu_gp_oldstate closed;	/* when it was closed */
+	unsigned long closed;		/* the epoch that it was closed in */
 };
 
 struct hslab_cache {
@@ -492,6 +492,7 @@ int hslab_set_profile_everywhere(const char *profile);
 void hslab_cache_name(unsigned int id, char *name);
 void hslab_cache_retire(struct hslab_cache *cache);
 void hslab_cache_flush(void);
+int hslab_cache_init(void);
 void hslab_cache_exit(void);
 
 static inline bool hslab_filled(u64 bits)

@@ -196,7 +196,8 @@ static int hslab_parse_poison(struct hslab_policy *policy, const char *value)
 		policy->poison = HSLAB_FILL_BYTE;
 	} else {
 		if (strlen(value) != 4 || strncmp(value, "0x", 2) ||
-		    hex2bin(&byte, value + 2, 1))
+		    !isxdigit(value[2]) || !isxdigit(value[3]) ||
+		    kstrtou8(value, 16, &byte))
 			return -EINVAL;
 		policy->poison = HSLAB_FILL_BYTE;
 	}

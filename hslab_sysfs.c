@@ -64,6 +64,7 @@ static struct hslab_cache_attribute hslab_attr_##_name = {		\
 	.store	= _store,						\
 	.arg	= _arg,							\
 }
+
 #define CACHE_ATTR_RO(_name)						\
 	CACHE_ATTR(_name, 0444, hslab_##_name##_show, NULL, 0)
 #define CACHE_ATTR_POLICY(_name, _field)				\

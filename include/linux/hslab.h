@@ -114,7 +114,7 @@ static inline void *hslab_kzalloc(size_t size, gfp_t gfp)
 #define HSLAB_KMALLOC_MAX	8192
 
 /* void *p __free(hslab_kfree) = hslab_kmalloc(...); */
-DEFINE_FREE(hslab_kfree, void *, if (_T) hslab_kfree(_T))
+DEFINE_FREE(hslab_kfree, void *, hslab_kfree(_T))
 
 void *hslab_mempool_alloc(gfp_t gfp, void *cache);
 void hslab_mempool_free(void *object, void *cache);
