@@ -406,7 +406,8 @@ static int hslab_cache_enter(struct hslab_cache *cache)
 		pr_warn("cache %s: there is one of that name\n", cache->name);
 		return -EEXIST;
 	}
-	err = idr_alloc(&hslab_ids, cache, 1, HSLAB_CACHES_MAX + 1, GFP_KERNEL);
+	err = idr_alloc_cyclic(&hslab_ids, cache, 1, HSLAB_CACHES_MAX + 1,
+			       GFP_KERNEL);
 	if (err < 0)
 		return err;
 	cache->id = err;

@@ -47,13 +47,13 @@
  * thereby known in all its 64 bits, and one comparison checks state, owner and
  * canary at once. Taken back with the inverse of the multiplier, a tag that was
  * damaged in any byte comes out with wrong bits from that byte upwards, and so
- * in the upper half, which is fixed for a store.
+ * in the upper 24, which are fixed for a store.
  *
  *	bits  0- 2	state
  *	bits  3- 4	fill kind: what the payload of a FREE object holds
  *	bits  8-15	fill byte, with HSLAB_FILL_BYTE
- *	bits 16-31	number of the cache that has, or last had, the object
- *	bits 32-43	number of the store
+ *	bits 16-39	number of the cache that has, or last had, the object
+ *	bits 40-51	number of the store
  *	the others	zero
  *
  * In state ASIDE the other bits are the address of the next object set aside.
@@ -82,14 +82,18 @@ enum hslab_fill_kind {
 #define HSLAB_KIND_SHIFT	3
 #define HSLAB_BYTE_SHIFT	8
 #define HSLAB_CACHE_SHIFT	16
-#define HSLAB_STORE_SHIFT	32
+#define HSLAB_STORE_SHIFT	40
 
 #define HSLAB_KIND_MASK		(0x3ULL << HSLAB_KIND_SHIFT)
 #define HSLAB_BYTE_MASK		(0xffULL << HSLAB_BYTE_SHIFT)
 #define HSLAB_FILL_MASK		(HSLAB_KIND_MASK | HSLAB_BYTE_MASK)
-#define HSLAB_CACHE_MASK	(0xffffULL << HSLAB_CACHE_SHIFT)
+#define HSLAB_CACHE_MASK	(0xffffffULL << HSLAB_CACHE_SHIFT)
 
-#define HSLAB_CACHES_MAX	0xffff	/* cache number 0 is nobody */
+/*
+ * Cache number 0 is nobody. Numbers are used in turn, since free objects of a
+ * store that is shared keep that of a cache which was destroyed.
+ */
+#define HSLAB_CACHES_MAX	0xffffff
 #define HSLAB_STORES_MAX	1024	/* one constructor each, see hslab_ctor.c */
 
 static_assert(HSLAB_STORES_MAX <= 1 << 12, "a store number has 12 bits in the tag");

@@ -505,6 +505,36 @@ static void ctor_runs_on_foreign(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(b));
 }
 
+/* Nor is what a cache left that has been destroyed since, with its number free again. */
+static void ctor_runs_on_heritage(struct kunit *test)
+{
+	struct hslab_args args = { .ctor = construct, .profile = "fast" };
+	struct hslab_cache *a = hslab_test_cache(test, "kunit-a", SIZE, &args);
+	struct hslab_cache *b = cache_with(test, "kunit-b", "fast");
+	struct hslab_cache *c;
+	void *anchor, *object;
+
+	hslab_test_policy(test, a, "merge", "group=kunit");
+	hslab_test_policy(test, b, "merge", "group=kunit");
+	size_constructed = SIZE;
+	hslab_test_victim(test, b, &anchor, &object);
+	hslab_free(b, object);
+	hslab_cache_shrink(b);
+	hslab_test_take_back(test, a, GFP_KERNEL, object);
+	memset(object, 0xee, SIZE);
+	hslab_free(a, object);
+	hslab_test_destroy(test, a);
+
+	c = hslab_test_cache(test, "kunit-c", SIZE, &args);
+	hslab_test_policy(test, c, "merge", "group=kunit");
+	KUNIT_ASSERT_PTR_EQ(test, hslab_test_store(c), hslab_test_store(b));
+	hslab_test_take_back(test, c, GFP_KERNEL, object);
+	KUNIT_EXPECT_TRUE(test, hslab_peek_all(object, CONSTRUCTED, SIZE));
+	hslab_free(c, object);
+	hslab_free(b, anchor);
+	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(c));
+}
+
 /* Content of a SLAB_TYPESAFE_BY_RCU object is relied on across its reuse. */
 static void typesafe_keeps(struct kunit *test)
 {
@@ -571,6 +601,7 @@ static struct kunit_case policies_tests[] = {
 	KUNIT_CASE(merge_keeps_owners),
 	KUNIT_CASE_PARAM(ctor_runs, ctor_gen_params),
 	KUNIT_CASE(ctor_runs_on_foreign),
+	KUNIT_CASE(ctor_runs_on_heritage),
 	KUNIT_CASE(typesafe_keeps),
 	KUNIT_CASE(wrong_policy),
 	{}
