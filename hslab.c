@@ -76,18 +76,12 @@ static __always_inline u64 hslab_live_word(const struct hslab_route *route,
 /* Give the bytes between the end of an object and its tag a value to check. */
 static void hslab_set_padding(const struct hslab_route *route, u64 *words)
 {
-	u64 mask = route->cache->pad_mask;
-	u64 *last = &words[route->words - 1];
+	const u8 *padding = (const u8 *)&route->padding;
+	unsigned int i;
 
-	*last = (*last & ~mask) | (route->padding & mask);
-}
-
-static bool hslab_padding_whole(const struct hslab_route *route,
-				const u64 *words)
-{
-	/* Another free of the object may win meanwhile: no business of KASAN's. */
-	return !((READ_ONCE_NOCHECK(words[route->words - 1]) ^ route->padding) &
-		 route->cache->pad_mask);
+	/* Not the whole word: readers of a TYPESAFE object may write to the rest. */
+	for (i = route->cache->size % sizeof(u64); i < sizeof(u64); i++)
+		((u8 *)&words[route->words - 1])[i] = padding[i];
 }
 
 /*
@@ -115,8 +109,13 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 	bool kept = !mark, zeroed = false;
 
 	if (unlikely(mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK))) {
-		if (policy & HSLAB_POL_CHECK)
+		if ((policy & HSLAB_POL_CHECK) ||
+		    hslab_is_suspect(route->store, words))
 			return false;
+		if ((mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK)) == HSLAB_FLIP)
+			hslab_credit_owner(route, mark ^ HSLAB_FLIP ^
+						  route->live_key ^
+						  route->store->key);
 		mark = hslab_fill_bits(HSLAB_FILL_FRESH, 0);
 	}
 
@@ -155,6 +154,8 @@ static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
 	if (WARN_ON_ONCE(in_nmi()))
 		return NULL;
 	gfp &= ~__GFP_ZERO;	/* on a new page it would wipe the tag */
+	if (!(route->cache->geometry.flags & SLAB_ACCOUNT))
+		gfp &= ~__GFP_ACCOUNT;	/* the next owner may be in another cgroup */
 	if (node == NUMA_NO_NODE)
 		return kmem_cache_alloc(route->kmem, gfp);
 	return kmem_cache_alloc_node(route->kmem, gfp, node);
@@ -189,6 +190,7 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 	u64 *words = NULL, mark;
 	bool over;
 
+	hslab_compat_might_alloc(gfp);
 	preempt_disable();
 	route = rcu_dereference_sched(cache->route);
 	cpu = route->cpu;
@@ -294,6 +296,10 @@ static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
 	if (!hslab_compat_in_lowmem(tag) ||
 	    !hslab_compat_tag_read(tag, &word) || word != live)
 		return false;
+	/* A page that was given back keeps its tags: it must still be the store's. */
+	if (likely(hslab_slab_cache_off) &&
+	    unlikely(hslab_slab_cache(words) != route->kmem))
+		return false;
 	if ((policy & HSLAB_POL_PAD) && !hslab_padding_whole(route, words))
 		return false;
 	return hslab_compat_tag_cmpxchg(tag, &live,
@@ -330,6 +336,28 @@ static __always_inline void hslab_let_go(struct hslab_route *route,
 }
 
 /*
+ * With check off, an object of another cache in the same store is freed as that
+ * cache's: SLUB would not tell merged caches apart either.
+ */
+static bool hslab_free_for_owner(struct hslab_cache *cache, void *object,
+				 u64 policy)
+{
+	struct hslab_route *route, *owner;
+
+	if (!hslab_compat_in_slab(object))
+		return false;
+	list_for_each_entry_rcu(route, &cache->routes, in_cache) {
+		list_for_each_entry_rcu(owner, &route->store->routes, in_store) {
+			if (hslab_take_trusting(owner, object, policy)) {
+				hslab_let_go(owner, object, policy);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/*
  * An object that is not a sound live one of the current route. It may belong to
  * a route that drains. With check off what is not understood is left to SLUB,
  * but for what hslab has itself.
@@ -354,7 +382,7 @@ static noinline void hslab_free_odd(struct hslab_cache *cache, void *object,
 	}
 	if (check || hslab_already_free(cache, object)) {
 		hslab_judge_free(cache, object, caller);
-	} else {
+	} else if (!hslab_free_for_owner(cache, object, policy)) {
 		route = rcu_dereference(cache->route);
 		kmem_cache_free(route->kmem, object);
 		this_cpu_inc(route->cpu->counts.headroom);
@@ -435,6 +463,7 @@ static int __init hslab_init(void)
 {
 	int err;
 
+	hslab_slab_init();
 	err = hslab_sysfs_init();
 	if (err)
 		return err;

@@ -181,6 +181,15 @@ publish:
 	return 0;
 }
 
+/* Suspects that SLUB has were not live: their last free was no free. */
+static void hslab_clear_suspects(struct hslab_route *route)
+{
+	int found = hslab_sift(route->store);
+
+	if (found > 0)
+		this_cpu_sub(route->cpu->counts.headroom, found);
+}
+
 /*
  * Unlink the routes of a cache that nothing needs any more: closed ones, which
  * the current one is not unless the cache was destroyed (@all).
@@ -203,6 +212,7 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 			continue;
 		}
 		hslab_magazine_drain(route);
+		hslab_clear_suspects(route);
 		if (hslab_route_live(route)) {
 			left = true;
 			continue;
@@ -494,7 +504,7 @@ struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 	return cache;
 
 free:
-	kfree(cache);
+	kfree_rcu(cache, rcu);	/* hslab_cache_name() may be looking */
 	return ERR_PTR(err);
 }
 
@@ -555,8 +565,8 @@ void hslab_cache_flush(void)
  * Objects that are still live are reported. They may still be freed: their
  * store, and the module, stay until the last one comes home.
  *
- * Context: process context, may sleep. Nobody may allocate from @cache any
- * more, nor change it.
+ * Context: process context, may sleep, not from memory reclaim. Nobody may
+ * allocate from @cache any more, nor change it.
  */
 void hslab_cache_destroy(struct hslab_cache *cache)
 {
@@ -571,7 +581,7 @@ EXPORT_SYMBOL_GPL(hslab_cache_destroy);
  * hslab_cache_shrink() - give unused slab pages back
  * @cache: the cache
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep, not from memory reclaim.
  * Return: 0.
  */
 int hslab_cache_shrink(struct hslab_cache *cache)

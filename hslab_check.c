@@ -20,10 +20,7 @@ static bool hslab_tag_in(const struct hslab_store *store, const void *object,
 	    !hslab_compat_tag_read(hslab_tag(object, store->tag_off), &word))
 		return false;
 	*plain = hslab_decode(store, object, word);
-	return (*plain & HSLAB_STATE_MASK) == HSLAB_ASIDE ?
-		       hslab_compat_in_lowmem((void *)*plain) ||
-			       *plain == HSLAB_ASIDE :
-		       hslab_tag_whole(*plain, store->plain);
+	return hslab_tag_whole(*plain, store->plain);
 }
 
 static void hslab_fault_init(struct hslab_fault *fault, enum hslab_kind kind,
@@ -92,12 +89,17 @@ static void hslab_bad_fill(struct hslab_route *route, void *object, u64 plain,
 	       fault->nr_shown);
 }
 
-/*
- * An object that SLUB handed out while its tag says that its owner still has
- * it: it was given to kfree() or kmem_cache_free(), or SLUB was made to hand it
- * out twice. The owner's count of live objects is put right.
+/**
+ * hslab_credit_owner() - an owner has lost an object without a free of it
+ * @route: a route to the store of the object
+ * @plain: the plain tag of a live object of that owner
+ *
+ * It was given to kfree() or kmem_cache_free(), or SLUB was made to hand it out
+ * twice. The owner's count of live objects is put right.
+ *
+ * Context: any but NMI.
  */
-static void hslab_not_freed(struct hslab_route *route, u64 plain)
+void hslab_credit_owner(struct hslab_route *route, u64 plain)
 {
 	u64 live_key = route->store->key ^ plain;
 	struct hslab_route *owner;
@@ -145,6 +147,11 @@ noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
 	u64 state = plain & HSLAB_STATE_MASK;
 	struct hslab_fault fault;
 
+	if (hslab_clear_suspect(store, object)) {
+		/* Its last free was reported, and wrongly counted as one. */
+		this_cpu_dec(route->cpu->counts.headroom);
+		return;
+	}
 	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
 	if (whole && state == HSLAB_FREE)
 		hslab_bad_fill(route, object, plain, &fault);
@@ -153,9 +160,9 @@ noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
 	else
 		hslab_bad_tag(route, object, word, &fault);
 
-	fault.aside = hslab_set_aside(store, object, word);
+	fault.aside = hslab_set_aside(store, object, word, false);
 	if (fault.aside && fault.kind == HSLAB_NOT_FREED)
-		hslab_not_freed(route, plain);
+		hslab_credit_owner(route, plain);
 	hslab_fault_report(&fault, route->cache);
 }
 
@@ -168,6 +175,7 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 	struct hslab_cache *cache = route->cache;
 	u8 found[2 * sizeof(u64)], expected[2 * sizeof(u64)];
 	unsigned int last = route->store->tag_off - sizeof(u64);
+	unsigned int i, same = 0;
 	u64 padded;
 
 	/* The last word of the payload and the tag, as they are and should be. */
@@ -179,9 +187,13 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 	memcpy(expected, &padded, sizeof(padded));
 	memcpy(expected + sizeof(padded), &live, sizeof(live));
 
+	for (i = 0; i < sizeof(word); i++)
+		same += ((u8 *)&word)[i] == ((u8 *)&live)[i];
+
 	fault->kind = HSLAB_OVERFLOW;
 	hslab_fault_differs(fault, last, found, expected, sizeof(found));
-	fault->aside = hslab_set_aside(route->store, object, word);
+	/* Less than three bytes of a tag prove nothing: was it live at all? */
+	fault->aside = hslab_set_aside(route->store, object, word, same < 3);
 	if (fault->aside)
 		this_cpu_inc(route->cpu->counts.headroom);
 	else
@@ -227,34 +239,13 @@ static void *hslab_object_around(const struct hslab_store *store, void *inside)
 
 /*
  * Is @object, whose tag tells nothing, an object of @route's store nevertheless?
- * Every slot of a store's slab page has a tag, so it is if one of the others
- * has it. A page with a single slot has no others: there half of the tag must be
- * left (by chance it is in 1 of 60 million words). It is not if it lies within
- * another object.
+ * It is if it lies where one begins. It is not if it lies within another, which
+ * for an address in KFENCE's pages is all that can be told.
  */
 static bool hslab_was_object(const struct hslab_route *route, void *object)
 {
-	const struct hslab_store *store = route->store;
-	unsigned int slot = hslab_slot_size(&store->geometry);
-	struct page *head = virt_to_head_page(object);
-	void *page = page_address(head), *end = page + page_size(head), *other;
-	u64 *tag = hslab_tag(object, store->tag_off);
-	unsigned int i, same = 0;
-	u64 plain, word, live;
-
-	if (object + store->tag_off + HSLAB_TAG_SIZE > end ||
-	    hslab_object_around(store, object))
-		return false;
-	for (other = page + (object - page) % slot; other + slot <= end;
-	     other += slot)
-		if (other != object && hslab_tag_in(store, other, &plain))
-			return true;
-	if (page_size(head) >= 2 * slot || !hslab_compat_tag_read(tag, &word))
-		return false;
-	live = hslab_encode(store, object, route->live_key ^ store->key);
-	for (i = 0; i < sizeof(word); i++)
-		same += ((u8 *)&word)[i] == ((u8 *)&live)[i];
-	return same >= sizeof(word) / 2;
+	return hslab_slab_is_slot(route->store, object) &&
+	       !hslab_object_around(route->store, object);
 }
 
 /**
@@ -310,9 +301,14 @@ static bool hslab_judge_by_route(struct hslab_route *route, void *object,
 		return true;
 	case HSLAB_LIVE:
 		if (plain == (route->live_key ^ store->key)) {
-			/* All is well with the tag: it is the padding. */
+			/* All is well with the tag: it is the padding, or a
+			 * free that came first and a new owner.
+			 */
 			word = hslab_encode(store, object, plain);
-			hslab_overflow(route, object, word, fault);
+			if (hslab_padding_whole(route, object))
+				fault->kind = HSLAB_DOUBLE_FREE;
+			else
+				hslab_overflow(route, object, word, fault);
 			return true;
 		}
 		fault->kind = HSLAB_CROSS_FREE;

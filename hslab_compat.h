@@ -10,6 +10,7 @@
 #include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -79,6 +80,13 @@ static inline size_t hslab_compat_to_slab_end(const void *object)
 	struct page *head = virt_to_head_page(object);
 
 	return page_address(head) + page_size(head) - object;
+}
+
+/* What SLUB does at each allocation; magazines do it where it can find something. */
+static __always_inline void hslab_compat_might_alloc(gfp_t gfp)
+{
+	if (IS_ENABLED(CONFIG_LOCKDEP) || IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
+		might_alloc(gfp);
 }
 
 /*

@@ -17,10 +17,12 @@ struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
  */
 static noinline void hslab_construct(void *object, unsigned int id)
 {
-	const struct hslab_store *store = READ_ONCE(hslab_store_of_ctor[id]);
+	struct hslab_store *store = READ_ONCE(hslab_store_of_ctor[id]);
 	u64 fresh = READ_ONCE(store->fresh);
 	u64 plain = HSLAB_FREE | store->plain | fresh;
 
+	WRITE_ONCE(store->nr_made, READ_ONCE(store->nr_made) + 1);
+	hslab_slab_learn(store, object);
 	if (hslab_fill_kind(fresh) != HSLAB_FILL_FRESH)
 		hslab_fill(object, store->tag_off / sizeof(u64),
 			   hslab_pattern(fresh, store->random));

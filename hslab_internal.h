@@ -56,8 +56,6 @@
  *	bits 40-51	number of the store
  *	the others	zero
  *
- * In state ASIDE the other bits are the address of the next object set aside.
- *
  * Bit 0 is clear in FREE and LIVE and in the address, and set in both secrets:
  * the first byte of such a tag in memory is odd, and never zero. The commonest
  * overflow, a terminating NUL one byte past the end, always shows.
@@ -65,9 +63,9 @@
 #define HSLAB_TAG_SIZE		sizeof(u64)
 
 enum hslab_state {
-	HSLAB_ASIDE	= 1,	/* damaged: never handed out again */
-	HSLAB_FREE	= 2,	/* in SLUB's hands */
+	HSLAB_FREE	= 2,	/* in SLUB's hands, or in a magazine */
 	HSLAB_LIVE	= 4,	/* in a consumer's hands */
+	HSLAB_ASIDE	= 6,	/* damaged: never handed out again */
 };
 
 #define HSLAB_STATE_MASK	0x7ULL
@@ -250,9 +248,18 @@ struct hslab_store {
 	struct list_head routes;	/* hslab_route.in_store, all states */
 	unsigned int nr_routes;
 
+	/* hslab_aside.c. Written under aside_lock, the numbers READ_ONCE too. */
 	raw_spinlock_t aside_lock;
-	void *aside;			/* first of the list, aside_lock */
-	unsigned long nr_aside;		/* written under aside_lock, READ_ONCE */
+	struct hslab_aside *aside;
+	unsigned long nr_aside;
+	unsigned long nr_suspects;	/* of these may be in SLUB's hands */
+	unsigned long nr_lost;		/* of these are on no list */
+
+	/* hslab_slab.c, written by the constructor. READ/WRITE_ONCE. */
+	unsigned long nr_made;		/* objects constructed; a lost race loses one */
+	const void *last_made;
+	unsigned int stride;		/* between objects of a page; 0: unknown */
+	unsigned int phase;		/* from the page to an object */
 
 	struct kobject kobj;
 	struct completion kobj_gone;
@@ -344,6 +351,7 @@ struct hslab_cache {
 	struct kobject kobj;
 	struct completion kobj_gone;
 	struct dentry *debugfs;
+	struct rcu_head rcu;
 };
 
 /* A violation, from the finding to the last of debugfs's 64. */
@@ -383,6 +391,12 @@ int hslab_first_bad_fill(const u64 *words, unsigned int nr, u64 pattern,
 extern void (*const hslab_ctors[HSLAB_STORES_MAX])(void *object);
 extern struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
 
+/* hslab_slab.c */
+extern unsigned int hslab_slab_cache_off;
+void hslab_slab_learn(struct hslab_store *store, const void *object);
+bool hslab_slab_is_slot(const struct hslab_store *store, const void *object);
+void hslab_slab_init(void);
+
 /* hslab_merge.c */
 extern const char *const hslab_refusal_names[HSLAB_NR_REFUSALS];
 extern struct list_head hslab_stores;
@@ -399,7 +413,14 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 				       const char *name);
 void hslab_store_destroy(struct hslab_store *store);
 unsigned int hslab_slot_size(const struct hslab_geometry *geometry);
-bool hslab_set_aside(struct hslab_store *store, void *object, u64 word);
+
+/* hslab_aside.c */
+bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
+		     bool suspect);
+bool hslab_clear_suspect(struct hslab_store *store, const void *object);
+bool hslab_is_suspect(struct hslab_store *store, const void *object);
+int hslab_sift(struct hslab_store *store);
+bool hslab_aside_release(struct hslab_store *store);
 
 /* hslab_policy.c */
 struct hslab_policy_field {
@@ -439,6 +460,7 @@ void hslab_faults_show(struct seq_file *seq);
 /* hslab_check.c */
 struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
 				      unsigned int nr, void *object);
+void hslab_credit_owner(struct hslab_route *route, u64 plain);
 bool hslab_already_free(struct hslab_cache *cache, const void *object);
 void hslab_judge_free(struct hslab_cache *cache, void *object,
 		      unsigned long caller);
@@ -563,6 +585,23 @@ static inline bool hslab_tag_whole(u64 plain, u64 store_plain)
 {
 	return !((plain ^ store_plain) &
 		 ~(HSLAB_STATE_MASK | HSLAB_FILL_MASK | HSLAB_CACHE_MASK));
+}
+
+/* The kmem_cache of the slab page that @object is in. hslab_slab_cache_off is known. */
+static __always_inline struct kmem_cache *hslab_slab_cache(const void *object)
+{
+	return READ_ONCE(*(struct kmem_cache **)
+			 ((char *)virt_to_head_page(object) +
+			  hslab_slab_cache_off));
+}
+
+/* Is what lies between the end of a live object and its tag as it was set? */
+static inline bool hslab_padding_whole(const struct hslab_route *route,
+				const u64 *words)
+{
+	/* Another free of the object may win meanwhile: no business of KASAN's. */
+	return !((READ_ONCE_NOCHECK(words[route->words - 1]) ^ route->padding) &
+		 route->cache->pad_mask);
 }
 
 static inline u64 hslab_encode(const struct hslab_store *store,

@@ -43,6 +43,10 @@ void *hslab_kmalloc(size_t size, gfp_t gfp)
 
 	if (!size)
 		return ZERO_SIZE_PTR;
+	if (gfp & (__GFP_DMA | __GFP_DMA32)) {
+		pr_warn_ratelimited("size class caches have no memory for DMA: use kmalloc()\n");
+		return NULL;
+	}
 	cache = hslab_class_for(size);
 	if (!cache) {
 		pr_warn_ratelimited("size class caches give at most %d bytes, not %zu: use kvmalloc()\n",

@@ -5,7 +5,6 @@
 #define pr_fmt(fmt) "hslab: " fmt
 
 #include <linux/bitmap.h>
-#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/random.h>
 
@@ -18,7 +17,7 @@ const char *const hslab_refusal_names[HSLAB_NR_REFUSALS] = {
 	[HSLAB_REFUSE_GROUP]	= "group differs",
 	[HSLAB_REFUSE_SIZE]	= "object size differs",
 	[HSLAB_REFUSE_ALIGN]	= "alignment differs",
-	[HSLAB_REFUSE_RCU]	= "one is SLAB_TYPESAFE_BY_RCU",
+	[HSLAB_REFUSE_RCU]	= "SLAB_TYPESAFE_BY_RCU never shares",
 	[HSLAB_REFUSE_FLAGS]	= "slab flags differ",
 	[HSLAB_REFUSE_USERCOPY]	= "usercopy window differs",
 };
@@ -32,7 +31,9 @@ static_assert(ARRAY_SIZE(hslab_refusal_names) == HSLAB_NR_REFUSALS);
  * @b: geometry of the other
  * @db: whom that wants to share with
  *
- * Pure. Policy is looked at first, then what makes slots differ, so that the
+ * Pure. Who reads objects of a SLAB_TYPESAFE_BY_RCU cache may find another one
+ * of its type there, but no other type: such a cache shares with itself only.
+ * Else policy is looked at first, then what makes slots differ, so that the
  * reason names what an administrator can change before what nobody can.
  *
  * Return: %HSLAB_SHARE, or the first reason why not.
@@ -42,6 +43,10 @@ enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
 				      const struct hslab_geometry *b,
 				      const struct hslab_domain *db)
 {
+	if (((a->flags | b->flags) & SLAB_TYPESAFE_BY_RCU) &&
+	    (da->merge != HSLAB_MERGE_NEVER || db->merge != HSLAB_MERGE_NEVER ||
+	     da->cache != db->cache))
+		return HSLAB_REFUSE_RCU;
 	if (da->merge != db->merge)
 		return HSLAB_REFUSE_POLICY;
 
@@ -66,8 +71,6 @@ enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
 		return HSLAB_REFUSE_SIZE;
 	if (a->align != b->align)
 		return HSLAB_REFUSE_ALIGN;
-	if ((a->flags ^ b->flags) & SLAB_TYPESAFE_BY_RCU)
-		return HSLAB_REFUSE_RCU;
 	if (a->flags != b->flags)
 		return HSLAB_REFUSE_FLAGS;
 	if (a->useroffset != b->useroffset || a->usersize != b->usersize)
@@ -83,6 +86,8 @@ void hslab_domain_of(struct hslab_domain *domain,
 
 	memset(domain, 0, sizeof(*domain));
 	domain->merge = cache->policy.merge;
+	if (cache->geometry.flags & SLAB_TYPESAFE_BY_RCU)
+		domain->merge = HSLAB_MERGE_NEVER;
 	switch (domain->merge) {
 	case HSLAB_MERGE_NEVER:
 		domain->cache = cache->id;
@@ -221,81 +226,21 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 }
 
 /**
- * hslab_set_aside() - keep an object from ever being handed out again
- * @store: its store
- * @object: the object: not in SLUB's hands
- * @word: its tag, as it was found
- *
- * The objects set aside are linked through their tags, so this needs no memory.
- * They go back to SLUB when the store goes.
- *
- * Context: any but NMI.
- * Return: true, or false when the tag is not @word any more: somebody else has
- * dealt with the object.
- */
-bool hslab_set_aside(struct hslab_store *store, void *object, u64 word)
-{
-	u64 *tag = hslab_tag(object, store->tag_off);
-	unsigned long flags;
-	bool done;
-
-	raw_spin_lock_irqsave(&store->aside_lock, flags);
-	done = hslab_compat_tag_cmpxchg(tag, &word,
-					hslab_encode(store, object,
-						     (u64)store->aside |
-						     HSLAB_ASIDE));
-	if (done) {
-		store->aside = object;
-		WRITE_ONCE(store->nr_aside, store->nr_aside + 1);
-	}
-	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
-	if (done)
-		kmemleak_not_leak(object);
-	return done;
-}
-
-/* The object after one in the list, or NULL; *@whole says whether the link can be believed. */
-static void *hslab_next_aside(struct hslab_store *store, void *object,
-			      bool *whole)
-{
-	u64 plain;
-
-	*whole = hslab_compat_in_lowmem(object) &&
-		 IS_ALIGNED((unsigned long)object, sizeof(u64));
-	if (!*whole)
-		return NULL;
-	plain = hslab_decode(store, object,
-			     *hslab_tag(object, store->tag_off));
-	*whole = (plain & HSLAB_STATE_MASK) == HSLAB_ASIDE;
-	return (void *)(plain & ~HSLAB_STATE_MASK);
-}
-
-/**
  * hslab_store_destroy() - destroy a store that nobody uses
  * @store: off hslab_stores, without a route, and with no object in use
  *
- * Whoever damaged the objects set aside may have gone on writing to them. When
- * that has broken the list of them, the store and this module stay.
+ * When there are objects that cannot be given back to SLUB, the kmem_cache stays,
+ * and this module for its constructor.
  *
  * Context: process context.
  */
 void hslab_store_destroy(struct hslab_store *store)
 {
-	void *object = store->aside;
-	bool whole = true;
-
-	while (object) {
-		void *next = hslab_next_aside(store, object, &whole);
-
-		if (!whole) {
-			pr_err("store %u: list of the objects set aside is damaged, up to %lu objects and the store are leaked\n",
-			       store->id, store->nr_aside);
-			__module_get(THIS_MODULE);
-			return;
-		}
-		kmem_cache_free(store->kmem, object);
-		object = next;
-		store->nr_aside--;
+	if (!hslab_aside_release(store)) {
+		pr_err("store %u: objects set aside are lost, and %s with them\n",
+		       store->id, store->kmem_name);
+		__module_get(THIS_MODULE);
+		return;
 	}
 	kmem_cache_destroy(store->kmem);
 	hslab_store_free(store);

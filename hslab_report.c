@@ -172,7 +172,8 @@ static void hslab_act(const struct hslab_fault *fault)
 		     hslab_kind_names[fault->kind], fault->cache);
 		break;
 	case HSLAB_ACT_KILL:
-		if (in_task() && !(current->flags & PF_KTHREAD))
+		if (in_task() && !(current->flags & PF_KTHREAD) &&
+		    !is_global_init(current))
 			send_sig(SIGKILL, current, 1);
 		break;
 	case HSLAB_ACT_PANIC:

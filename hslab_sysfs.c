@@ -407,7 +407,8 @@ int hslab_sysfs_add_cache(struct hslab_cache *cache)
 /* Returns when nobody is in the cache's files any more. Without hslab_mutex. */
 void hslab_sysfs_del_cache(struct hslab_cache *cache)
 {
-	kobject_del(&cache->kobj);
+	if (cache->kobj.state_in_sysfs)		/* it may never have got there */
+		kobject_del(&cache->kobj);
 	kobject_put(&cache->kobj);
 	wait_for_completion(&cache->kobj_gone);
 }

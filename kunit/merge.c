@@ -42,7 +42,7 @@ static const struct merge_case any_cases[] = {
 	  ANY, HSLAB_REFUSE_SIZE },
 	{ "larger, and all the rest differs too",
 	  .geometry = { .payload = 136, .align = 8,
-			.flags = SLAB_TYPESAFE_BY_RCU },
+			.flags = SLAB_RECLAIM_ACCOUNT },
 	  ANY, HSLAB_REFUSE_SIZE },
 	{ "larger, and policy differs",
 	  .geometry = { .payload = 136, .align = 8 },
@@ -54,7 +54,7 @@ static const struct merge_case any_cases[] = {
 	  ANY, HSLAB_REFUSE_ALIGN },
 	{ "alignment, flags and window",
 	  .geometry = { .payload = 128, .align = 128,
-			.flags = SLAB_TYPESAFE_BY_RCU },
+			.flags = SLAB_RECLAIM_ACCOUNT },
 	  ANY, HSLAB_REFUSE_ALIGN },
 	{ "typesafe",
 	  .geometry = { .payload = 128, .align = 64,
@@ -214,9 +214,33 @@ static void decision_is_reflexive(struct kunit *test)
 	const struct merge_case *a;
 	unsigned int i;
 
-	for (i = 0; (a = nth_case(i)); i++)
-		KUNIT_EXPECT_EQ_MSG(test, decide(a, a), HSLAB_SHARE, "\"%s\"",
-				    a->name);
+	for (i = 0; (a = nth_case(i)); i++) {
+		bool typesafe = a->geometry.flags & SLAB_TYPESAFE_BY_RCU;
+
+		KUNIT_EXPECT_EQ_MSG(test, decide(a, a),
+				    typesafe ? HSLAB_REFUSE_RCU : HSLAB_SHARE,
+				    "\"%s\"", a->name);
+	}
+}
+
+/* Two SLAB_TYPESAFE_BY_RCU caches never share, whatever they ask for. */
+static void typesafe_is_alone(struct kunit *test)
+{
+	static const struct hslab_geometry g = {
+		.payload = 64, .align = 8, .flags = SLAB_TYPESAFE_BY_RCU,
+	};
+	static const struct hslab_domain any = { .merge = HSLAB_MERGE_ANY };
+	static const struct hslab_domain one = { .merge = HSLAB_MERGE_NEVER,
+						 .cache = 1 };
+	static const struct hslab_domain two = { .merge = HSLAB_MERGE_NEVER,
+						 .cache = 2 };
+
+	KUNIT_EXPECT_EQ(test, hslab_merge_decide(&g, &any, &g, &any),
+			HSLAB_REFUSE_RCU);
+	KUNIT_EXPECT_EQ(test, hslab_merge_decide(&g, &one, &g, &two),
+			HSLAB_REFUSE_RCU);
+	KUNIT_EXPECT_EQ(test, hslab_merge_decide(&g, &one, &g, &one),
+			HSLAB_SHARE);
 }
 
 /* Sharing has to be an equivalence, or a store could take in two that clash. */
@@ -298,6 +322,7 @@ static struct kunit_case merge_tests[] = {
 	KUNIT_CASE(refusals_are_exact),
 	KUNIT_CASE(decision_is_symmetric),
 	KUNIT_CASE(decision_is_reflexive),
+	KUNIT_CASE(typesafe_is_alone),
 	KUNIT_CASE(decision_is_transitive),
 	KUNIT_CASE(refusals_have_names),
 	KUNIT_CASE_PARAM(slot_size, slot_gen_params),

@@ -131,7 +131,6 @@ static void aside_is_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_OVERFLOW));
 	KUNIT_EXPECT_EQ(test, 1, atomic64_read(&cache->aside));
 	KUNIT_EXPECT_EQ(test, 1, hslab_test_store(cache)->nr_aside);
-	KUNIT_EXPECT_PTR_EQ(test, object, hslab_test_store(cache)->aside);
 	KUNIT_EXPECT_EQ(test, HSLAB_ASIDE,
 			hslab_test_plain(cache, object) & HSLAB_STATE_MASK);
 	KUNIT_EXPECT_EQ(test, 1, hslab_cache_live(cache));
@@ -152,13 +151,13 @@ static void aside_is_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, hslab_test_all_faults(cache));
 }
 
-/* The list of the objects set aside holds several, newest first. */
+/* Several objects are set aside, and each free of one again is a double free. */
 static void aside_is_a_list(struct kunit *test)
 {
 	enum { NR = 20 };
 	struct hslab_cache *cache = state_cache(test);
 	struct hslab_store *store = hslab_test_store(cache);
-	void *object[NR], *next;
+	void *object[NR];
 	int i;
 
 	for (i = 0; i < NR; i++)
@@ -171,14 +170,84 @@ static void aside_is_a_list(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, NR, store->nr_aside);
 	KUNIT_EXPECT_EQ(test, NR, hslab_test_faults(cache, HSLAB_OVERFLOW));
-	next = store->aside;
-	for (i = NR - 1; i >= 0; i--) {
-		KUNIT_ASSERT_PTR_EQ(test, next, object[i]);
-		next = (void *)(hslab_test_plain(cache, next) &
-				~HSLAB_STATE_MASK);
-	}
-	KUNIT_EXPECT_NULL(test, next);
+	KUNIT_EXPECT_EQ(test, 0, store->nr_suspects);
+	for (i = 0; i < NR; i++)
+		hslab_free(cache, object[i]);
+	KUNIT_EXPECT_EQ(test, NR, store->nr_aside);
+	KUNIT_EXPECT_EQ(test, NR, hslab_test_faults(cache, HSLAB_DOUBLE_FREE));
 	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
+}
+
+static void destroy_tag(struct hslab_cache *cache, void *object)
+{
+	u64 tag;
+
+	hslab_peek(&tag, tag_of(cache, object), sizeof(tag));
+	tag = ~tag;
+	hslab_plant(tag_of(cache, object), &tag, sizeof(tag));
+}
+
+/*
+ * A free object whose whole tag was overwritten is freed again: nothing tells it
+ * from a live one that ran over. It must not be given back to SLUB twice.
+ */
+static void suspect_comes_up(struct kunit *test)
+{
+	struct hslab_cache *cache = state_cache(test);
+	struct hslab_store *store = hslab_test_store(cache);
+	void *anchor, *object, *other[200];
+	unsigned int i;
+
+	hslab_test_victim(test, cache, &anchor, &object);
+	hslab_free(cache, object);
+	destroy_tag(cache, object);
+	hslab_free(cache, object);
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_OVERFLOW));
+	KUNIT_EXPECT_EQ(test, 1, store->nr_suspects);
+
+	hslab_cache_shrink(cache);
+	for (i = 0; i < ARRAY_SIZE(other); i++) {
+		other[i] = hslab_test_alloc(test, cache, GFP_KERNEL);
+		KUNIT_EXPECT_PTR_NE(test, other[i], object);
+	}
+	hslab_free_bulk(cache, ARRAY_SIZE(other), other);
+	KUNIT_EXPECT_EQ(test, 0, store->nr_suspects);
+	KUNIT_EXPECT_EQ(test, 1, store->nr_aside);
+	KUNIT_EXPECT_EQ(test, 1, hslab_cache_live(cache));
+	hslab_free(cache, anchor);
+	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+}
+
+/* The same, and the cache goes before the object comes up. */
+static void suspect_goes_with_its_store(struct kunit *test)
+{
+	struct hslab_cache *cache = state_cache(test);
+	void *anchor, *object;
+
+	hslab_test_victim(test, cache, &anchor, &object);
+	hslab_free(cache, object);
+	destroy_tag(cache, object);
+	hslab_free(cache, object);
+	hslab_free(cache, anchor);
+	KUNIT_EXPECT_EQ(test, -1, hslab_cache_live(cache));
+	hslab_test_destroy(test, cache);
+}
+
+/* A live object that ran over its whole tag, alone in its slab page. */
+static void large_overflow(struct kunit *test)
+{
+	struct hslab_args args = { .profile = "balanced" };
+	struct hslab_cache *cache = hslab_test_cache(test, "kunit-large", 20000,
+						     &args);
+	void *object = hslab_test_alloc(test, cache, GFP_KERNEL);
+
+	destroy_tag(cache, object);
+	hslab_free(cache, object);
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_OVERFLOW));
+	KUNIT_EXPECT_EQ(test, 1, atomic64_read(&cache->aside));
+	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
 }
 
 /* Is an object from @next on, still live, in the slab page of @object? */
@@ -644,6 +713,9 @@ static struct kunit_case state_tests[] = {
 	KUNIT_CASE_PARAM(double_free_is_refused, state_gen_params),
 	KUNIT_CASE_PARAM(aside_is_for_ever, state_gen_params),
 	KUNIT_CASE_PARAM(aside_is_a_list, state_gen_params),
+	KUNIT_CASE_PARAM(suspect_comes_up, state_gen_params),
+	KUNIT_CASE_PARAM(suspect_goes_with_its_store, state_gen_params),
+	KUNIT_CASE(large_overflow),
 	KUNIT_CASE_PARAM(first_byte_is_odd, state_gen_params),
 	KUNIT_CASE(tags_are_secret),
 	KUNIT_CASE_PARAM(damage_while_live, damage_gen_params),

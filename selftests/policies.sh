@@ -318,7 +318,7 @@ because()
 because provoke-b "shares"
 because provoke-ctor "shares"
 because provoke-odd "object size differs"
-because provoke-rcu "one is SLAB_TYPESAFE_BY_RCU"
+because provoke-rcu "SLAB_TYPESAFE_BY_RCU never shares"
 because hslab-256 "object size differs"
 because provoke-m1 "merge policy differs"
 set_policy provoke merge=group=mine

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What can be known of SLUB's slab pages: which kmem_cache a page belongs to, and
+ * where in it objects begin.
+ *
+ * Both are SLUB's own business, and are learned by looking: where in struct page
+ * the pointer to the kmem_cache lies, from objects of two caches made for that;
+ * the distance of objects, from the addresses that the constructor gets. What
+ * cannot be learned is not used.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/gcd.h>
+#include <linux/init.h>
+
+#include "hslab_internal.h"
+
+/* Bytes from a head page to the pointer to its kmem_cache; 0 while unknown. */
+unsigned int hslab_slab_cache_off __ro_after_init;
+
+/**
+ * hslab_slab_learn() - learn from the address of a new object
+ * @store: its store
+ * @object: the object, as the constructor gets it
+ *
+ * All objects of a page are constructed in a row, so the distance is known with
+ * the first page, unless it has a single object. A lost race loses a sample.
+ *
+ * Context: any but NMI.
+ */
+void hslab_slab_learn(struct hslab_store *store, const void *object)
+{
+	const void *page = page_address(virt_to_head_page(object));
+	const void *last = READ_ONCE(store->last_made);
+
+	if (hslab_compat_is_kfence(object))
+		return;
+	if (last && page_address(virt_to_head_page(last)) == page &&
+	    last != object)
+		WRITE_ONCE(store->stride,
+			   gcd(READ_ONCE(store->stride),
+			       last < object ? object - last : last - object));
+	WRITE_ONCE(store->phase, object - page);
+	WRITE_ONCE(store->last_made, object);
+}
+
+/**
+ * hslab_slab_is_slot() - does an object of a store begin here?
+ * @store: the store
+ * @object: an address in a slab page
+ *
+ * Context: any but NMI.
+ * Return: true if the page is the store's, as far as can be known, and the address
+ * as far from its start as those of other objects.
+ */
+bool hslab_slab_is_slot(const struct hslab_store *store, const void *object)
+{
+	const void *page = page_address(virt_to_head_page(object));
+	unsigned int stride = READ_ONCE(store->stride);
+	unsigned int phase = READ_ONCE(store->phase);
+
+	if (!hslab_slab_cache_off || hslab_slab_cache(object) != store->kmem ||
+	    hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE)
+		return false;
+	if (hslab_compat_is_kfence(object))
+		return true;
+	return stride ? (object - page) % stride == phase % stride :
+			object - page == phase;
+}
+
+static void __init hslab_probe_ctor(void *object)
+{
+}
+
+/* Where the page of a new object of @kmem has a pointer to @kmem; 0 if nowhere, or twice. */
+static unsigned int __init hslab_slab_probe(struct kmem_cache *kmem)
+{
+	unsigned int i, off = 0;
+	unsigned long *words;
+	void *object;
+
+	object = kmem_cache_alloc(kmem, GFP_KERNEL);
+	if (!object)
+		return 0;
+	words = (unsigned long *)virt_to_head_page(object);
+	for (i = 1; i < sizeof(struct page) / sizeof(*words); i++) {
+		if (words[i] != (unsigned long)kmem)
+			continue;
+		if (off) {
+			off = 0;
+			break;
+		}
+		off = i * sizeof(*words);
+	}
+	kmem_cache_free(kmem, object);
+	return off;
+}
+
+/* Learn hslab_slab_cache_off; without it, less is known of a strange pointer. */
+void __init hslab_slab_init(void)
+{
+	unsigned int i, off[2] = {};
+
+	for (i = 0; i < ARRAY_SIZE(off); i++) {
+		struct kmem_cache *kmem;
+
+		/* A constructor, so that it is not merged. */
+		kmem = kmem_cache_create(i ? "hslab:probe1" : "hslab:probe0",
+					 64 << i, 8, 0, hslab_probe_ctor);
+		if (!kmem)
+			return;
+		off[i] = hslab_slab_probe(kmem);
+		kmem_cache_destroy(kmem);
+	}
+	if (off[0] == off[1])
+		hslab_slab_cache_off = off[0];
+	if (!hslab_slab_cache_off)
+		pr_notice("cannot tell which kmem_cache a page belongs to\n");
+}
