@@ -10,7 +10,6 @@
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
-#include <linux/kmemleak.h>
 #include <linux/preempt.h>
 
 #include "hslab_internal.h"
@@ -94,8 +93,6 @@ bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
 	}
 	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
 	kfree(spare);
-	if (done)
-		kmemleak_not_leak(object);
 	return done;
 }
 

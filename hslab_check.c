@@ -166,7 +166,10 @@ noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
 	hslab_fault_report(&fault, route->cache);
 }
 
-/* The free of a live object that was written past its end. */
+/*
+ * The free of a live object that was written past its end. It may turn out that
+ * it was free before: no business of KASAN's.
+ */
 static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 			   struct hslab_fault *fault)
 {
@@ -179,7 +182,7 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 	u64 padded;
 
 	/* The last word of the payload and the tag, as they are and should be. */
-	padded = READ_ONCE(*hslab_tag(object, last));
+	padded = READ_ONCE_NOCHECK(*hslab_tag(object, last));
 	memcpy(found, &padded, sizeof(padded));
 	memcpy(found + sizeof(padded), &word, sizeof(word));
 	padded = (padded & ~cache->pad_mask) |
@@ -338,7 +341,8 @@ static void hslab_judge_in_slab(struct hslab_cache *cache, void *object,
 		u64 *tag = hslab_tag(object, route->store->tag_off);
 
 		if (hslab_was_object(route, object)) {
-			hslab_overflow(route, object, READ_ONCE(*tag), fault);
+			hslab_overflow(route, object, READ_ONCE_NOCHECK(*tag),
+				       fault);
 			return;
 		}
 	}
