@@ -392,6 +392,7 @@ extern void (*const hslab_ctors[HSLAB_STORES_MAX])(void *object);
 extern struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
 
 /* hslab_slab.c */
+#define HSLAB_LEARN_FROM	512	/* objects, more than a slab page has */
 extern unsigned int hslab_slab_cache_off;
 void hslab_slab_learn(struct hslab_store *store, const void *object);
 bool hslab_slab_is_slot(const struct hslab_store *store, const void *object);
@@ -597,7 +598,7 @@ static __always_inline struct kmem_cache *hslab_slab_cache(const void *object)
 
 /* Is what lies between the end of a live object and its tag as it was set? */
 static inline bool hslab_padding_whole(const struct hslab_route *route,
-				const u64 *words)
+				       const u64 *words)
 {
 	/* Another free of the object may win meanwhile: no business of KASAN's. */
 	return !((READ_ONCE_NOCHECK(words[route->words - 1]) ^ route->padding) &

@@ -24,7 +24,8 @@ unsigned int hslab_slab_cache_off __ro_after_init;
  * @object: the object, as the constructor gets it
  *
  * All objects of a page are constructed in a row, so the distance is known with
- * the first page, unless it has a single object. A lost race loses a sample.
+ * the first page, unless it has a single object; the first %HSLAB_LEARN_FROM
+ * objects are looked at. A lost race loses a sample.
  *
  * Context: any but NMI.
  */

@@ -47,13 +47,23 @@ boot()
 		failed=1
 }
 
+# run TESTS VM_ARG...: what the tests print comes out of the guest as a file, since
+# on the console the kernel's own lines would cut it up.
+run()
+{
+	local list=$1
+	shift
+	rm -f "$dir/ktap"
+	boot --quiet --get "/ktap:$dir/ktap" "$@" "$kernel" -- \
+		"sh /hslab/selftests/run.sh $list >/ktap 2>&1"
+	cat "$dir/ktap" || failed=1
+}
+
 if [ ${#tests[@]} -gt 0 ] || [ $# -eq 0 ]; then
-	boot --timeout 240 "$kernel" -- sh /hslab/selftests/run.sh \
-		${tests[@]+"${tests[@]}"}
+	run "${tests[*]-}" --timeout 300
 fi
 if [ -n "$init" ]; then
-	boot --timeout 90 --append init_on_alloc=0 "$kernel" -- \
-		sh /hslab/selftests/run.sh policies
+	run policies --timeout 120 --append init_on_alloc=0
 fi
 if [ -n "$panic" ]; then
 	boot --timeout 60 --expect-panic 'hslab: double-free in cache provoke$' \
