@@ -4,37 +4,38 @@
  *
  * They are listed outside of themselves, since who damaged them may go on. An
  * object whose whole tag is gone when it is freed may have been live, or free
- * already: such a suspect is cleared when SLUB is seen to hand it out, at the
- * latest by hslab_sift() before the store goes, so that no object is given back
- * to SLUB that SLUB has.
+ * already: it is a suspect. Nothing is done to a suspect, and it still counts as
+ * live if it was. When SLUB hands it out it was free, and is set aside for good;
+ * when a route has as many live objects left as suspects, they were live.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
-#include <linux/preempt.h>
-
 #include "hslab_internal.h"
 
-#define HSLAB_SUSPECT		1UL	/* in the pointer: it may be SLUB's */
-#define HSLAB_ASIDE_CHUNK	62
+#define HSLAB_ASIDE_CHUNK	31
+
+struct hslab_aside_entry {
+	void *object;
+	unsigned int cache;		/* whose route counts a suspect; 0: none is */
+};
 
 struct hslab_aside {
 	struct hslab_aside *next;
 	unsigned long nr;
-	unsigned long objects[HSLAB_ASIDE_CHUNK];
+	struct hslab_aside_entry entries[HSLAB_ASIDE_CHUNK];
 };
 
-/* The entry of @object, or NULL. Under aside_lock, or when the store goes. */
-static unsigned long *hslab_aside_find(struct hslab_store *store,
-				       const void *object)
+/* The entry of @object, or NULL. Under aside_lock. */
+static struct hslab_aside_entry *hslab_aside_find(struct hslab_store *store,
+						  const void *object)
 {
 	struct hslab_aside *chunk;
 	unsigned long i;
 
 	for (chunk = store->aside; chunk; chunk = chunk->next)
 		for (i = 0; i < chunk->nr; i++)
-			if ((chunk->objects[i] & ~HSLAB_SUSPECT) ==
-			    (unsigned long)object)
-				return &chunk->objects[i];
+			if (chunk->entries[i].object == object)
+				return &chunk->entries[i];
 	return NULL;
 }
 
@@ -52,12 +53,21 @@ static bool hslab_aside_room(struct hslab_store *store,
 	return true;
 }
 
+/* The tag that says so. */
+static bool hslab_aside_mark(struct hslab_store *store, void *object, u64 word)
+{
+	return hslab_compat_tag_cmpxchg(hslab_tag(object, store->tag_off), &word,
+					hslab_encode(store, object,
+						     HSLAB_ASIDE |
+						     store->plain));
+}
+
 /**
  * hslab_set_aside() - keep an object from ever being handed out again
  * @store: its store
  * @object: the object: not in SLUB's hands, unless it is a suspect
  * @word: its tag, as it was found
- * @suspect: it may be in SLUB's hands
+ * @suspect: number of the cache that freed it, if it may be in SLUB's hands; else 0
  *
  * Without memory for the list the object is lost, and the store with it when
  * its time comes.
@@ -67,7 +77,7 @@ static bool hslab_aside_room(struct hslab_store *store,
  * not @word any more, or it is on the list.
  */
 bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
-		     bool suspect)
+		     unsigned int suspect)
 {
 	struct hslab_aside *spare;
 	unsigned long flags;
@@ -76,118 +86,144 @@ bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
 	spare = kzalloc(sizeof(*spare), GFP_ATOMIC | __GFP_NOWARN);
 	raw_spin_lock_irqsave(&store->aside_lock, flags);
 	done = !hslab_aside_find(store, object) &&
-	       hslab_compat_tag_cmpxchg(hslab_tag(object, store->tag_off), &word,
-					hslab_encode(store, object,
-						     HSLAB_ASIDE |
-						     store->plain));
-	if (done) {
-		if (hslab_aside_room(store, &spare))
-			store->aside->objects[store->aside->nr++] =
-				(unsigned long)object |
-				(suspect ? HSLAB_SUSPECT : 0);
-		else
-			store->nr_lost++;
+	       (suspect || hslab_aside_mark(store, object, word));
+	if (done && hslab_aside_room(store, &spare)) {
+		store->aside->entries[store->aside->nr++] =
+			(struct hslab_aside_entry){ object, suspect };
 		if (suspect)
-			store->nr_suspects++;
-		WRITE_ONCE(store->nr_aside, store->nr_aside + 1);
+			WRITE_ONCE(store->nr_suspects, store->nr_suspects + 1);
+	} else if (done && !suspect) {
+		store->nr_lost++;
 	}
+	if (done)
+		WRITE_ONCE(store->nr_aside, store->nr_aside + 1);
 	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
 	kfree(spare);
 	return done;
 }
 
-/**
- * hslab_clear_suspect() - SLUB, or a magazine, has let go of an object
- * @store: its store
- * @object: the object
- *
- * Context: any but NMI.
- * Return: true if it was a suspect: it was free when it was set aside.
- */
-bool hslab_clear_suspect(struct hslab_store *store, const void *object)
-{
-	unsigned long flags, *entry;
-	bool cleared = false;
-
-	if (likely(!READ_ONCE(store->nr_suspects)))
-		return false;
-	raw_spin_lock_irqsave(&store->aside_lock, flags);
-	entry = hslab_aside_find(store, object);
-	if (entry && (*entry & HSLAB_SUSPECT)) {
-		*entry &= ~HSLAB_SUSPECT;
-		store->nr_suspects--;
-		cleared = true;
-	}
-	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
-	return cleared;
-}
-
 /* Is @object a suspect, whatever its tag says by now? Any context but NMI. */
 bool hslab_is_suspect(struct hslab_store *store, const void *object)
 {
-	unsigned long flags, *entry;
+	struct hslab_aside_entry *entry;
+	unsigned long flags;
 	bool suspect;
 
 	if (likely(!READ_ONCE(store->nr_suspects)))
 		return false;
 	raw_spin_lock_irqsave(&store->aside_lock, flags);
 	entry = hslab_aside_find(store, object);
-	suspect = entry && (*entry & HSLAB_SUSPECT);
+	suspect = entry && entry->cache;
 	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
 	return suspect;
 }
 
-/* How many objects, or bytes, of new slab pages hslab_sift() goes through. */
-#define HSLAB_SIFT_OBJECTS	1024
-#define HSLAB_SIFT_BYTES	SZ_1M
+/**
+ * hslab_clear_suspect() - a damaged object has been handed out
+ * @store: its store
+ * @object: the object
+ * @word: its tag, as it was found
+ *
+ * Context: any but NMI.
+ * Return: true if it was a suspect: it was free, and is set aside for good now.
+ */
+bool hslab_clear_suspect(struct hslab_store *store, void *object, u64 word)
+{
+	struct hslab_aside_entry *entry;
+	unsigned long flags;
+	bool cleared = false;
+
+	if (likely(!READ_ONCE(store->nr_suspects)))
+		return false;
+	raw_spin_lock_irqsave(&store->aside_lock, flags);
+	entry = hslab_aside_find(store, object);
+	if (entry && entry->cache) {
+		hslab_aside_mark(store, object, word);
+		entry->cache = 0;
+		WRITE_ONCE(store->nr_suspects, store->nr_suspects - 1);
+		cleared = true;
+	}
+	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
+	return cleared;
+}
+
+/* What hslab_settle_suspects() does to the suspects of a cache. */
+enum hslab_verdict {
+	HSLAB_STALE,		/* drop those whose slab page, or tag, is new */
+	HSLAB_FREED,		/* drop all: SLUB had, and has, them */
+	HSLAB_OVERRUN,		/* keep all: they were live, and nobody's now */
+};
+
+static bool hslab_suspect_stale(struct hslab_store *store, const void *object)
+{
+	u64 word;
+
+	return !hslab_compat_in_slab(object) ||
+	       hslab_slab_cache(object) != store->kmem ||
+	       !hslab_compat_tag_read(hslab_tag(object, store->tag_off), &word) ||
+	       hslab_tag_whole(hslab_decode(store, object, word), store->plain);
+}
+
+/* Pass a verdict; how many suspects are kept. Under aside_lock. */
+static unsigned long hslab_judge_suspects(struct hslab_store *store,
+					  unsigned int cache,
+					  enum hslab_verdict verdict)
+{
+	struct hslab_aside *chunk;
+	unsigned long i, kept = 0;
+
+	for (chunk = store->aside; chunk; chunk = chunk->next) {
+		for (i = 0; i < chunk->nr; i++) {
+			struct hslab_aside_entry *entry = &chunk->entries[i];
+
+			if (entry->cache != cache)
+				continue;
+			if (verdict == HSLAB_FREED ||
+			    (verdict == HSLAB_STALE &&
+			     hslab_suspect_stale(store, entry->object))) {
+				*entry = chunk->entries[--chunk->nr];
+				store->nr_aside--;
+				store->nr_suspects--;
+				i--;
+				continue;
+			}
+			kept++;
+			if (verdict == HSLAB_OVERRUN) {
+				entry->cache = 0;
+				store->nr_suspects--;
+			}
+		}
+	}
+	return kept;
+}
 
 /**
- * hslab_sift() - find out which suspects are in SLUB's hands
- * @store: the store
+ * hslab_settle_suspects() - find out what the suspects of a closed route were
+ * @route: the route; its magazines are empty
  *
- * Takes from SLUB all that it has in the store's slab pages, until it makes new
- * ones and some more, since it may have kept a few beside. A suspect that does
- * not come up is not SLUB's.
- *
- * Context: process context.
- * Return: how many came up, or -ENOMEM.
+ * Context: process context, with hslab_mutex.
  */
-int hslab_sift(struct hslab_store *store)
+void hslab_settle_suspects(struct hslab_route *route)
 {
-	unsigned int slot = hslab_slot_size(&store->geometry);
-	unsigned long made, more = 0;
-	void *object, *taken = NULL;
-	int found = 0;
+	struct hslab_store *store = route->store;
+	unsigned int cache = route->cache->id;
+	unsigned long flags, nr;
+	s64 live;
 
-	if (!store->nr_suspects)
-		return 0;
-	kmem_cache_shrink(store->kmem);		/* leaves no CPU a page of its own */
-	migrate_disable();
-	made = READ_ONCE(store->nr_made);
-	do {
-		object = kmem_cache_alloc(store->kmem,
-					  GFP_NOWAIT | __GFP_NOWARN);
-		if (!object)
-			break;
-		if (hslab_clear_suspect(store, object)) {
-			found++;
-		} else {
-			*(void **)object = taken;
-			taken = object;
-		}
-		if (READ_ONCE(store->nr_made) != made)
-			more++;
-	} while (READ_ONCE(store->nr_suspects) && more < HSLAB_SIFT_OBJECTS &&
-		 more * slot < HSLAB_SIFT_BYTES);
-	migrate_enable();
+	lockdep_assert_held(&hslab_mutex);
 
-	while (taken) {
-		void *next = *(void **)taken;
-
-		kmem_cache_free(store->kmem, taken);
-		taken = next;
+	if (!READ_ONCE(store->nr_suspects))
+		return;
+	raw_spin_lock_irqsave(&store->aside_lock, flags);
+	nr = hslab_judge_suspects(store, cache, HSLAB_STALE);
+	live = hslab_route_live(route);
+	if (!live) {
+		hslab_judge_suspects(store, cache, HSLAB_FREED);
+	} else if (live == nr) {
+		hslab_judge_suspects(store, cache, HSLAB_OVERRUN);
+		this_cpu_add(route->cpu->counts.headroom, nr);
 	}
-	return object ? found : -ENOMEM;
+	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
 }
 
 /**
@@ -202,13 +238,13 @@ bool hslab_aside_release(struct hslab_store *store)
 	struct hslab_aside *chunk;
 	unsigned long i;
 
-	if (store->nr_lost || hslab_sift(store) < 0)
+	if (store->nr_lost)
 		return false;
 	while ((chunk = store->aside)) {
 		for (i = 0; i < chunk->nr; i++)
-			kmem_cache_free(store->kmem,
-					(void *)(chunk->objects[i] &
-						 ~HSLAB_SUSPECT));
+			if (!chunk->entries[i].cache)
+				kmem_cache_free(store->kmem,
+						chunk->entries[i].object);
 		store->aside = chunk->next;
 		kfree(chunk);
 	}

@@ -181,15 +181,6 @@ publish:
 	return 0;
 }
 
-/* Suspects that SLUB has were not live: their last free was no free. */
-static void hslab_clear_suspects(struct hslab_route *route)
-{
-	int found = hslab_sift(route->store);
-
-	if (found > 0)
-		this_cpu_sub(route->cpu->counts.headroom, found);
-}
-
 /*
  * Unlink the routes of a cache that nothing needs any more: closed ones, which
  * the current one is not unless the cache was destroyed (@all).
@@ -212,7 +203,7 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 			continue;
 		}
 		hslab_magazine_drain(route);
-		hslab_clear_suspects(route);
+		hslab_settle_suspects(route);
 		if (hslab_route_live(route)) {
 			left = true;
 			continue;

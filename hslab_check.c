@@ -10,13 +10,17 @@
 
 #include "hslab_internal.h"
 
-/* The plain tag that @object would have in @store, if it has one there at all. */
+/*
+ * Has @object, in a slab page, a tag of @store? Not in a page of another, which
+ * may hold what is left of its former use.
+ */
 static bool hslab_tag_in(const struct hslab_store *store, const void *object,
 			 u64 *plain)
 {
 	u64 word;
 
-	if (hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE ||
+	if ((hslab_slab_cache_off && hslab_slab_cache(object) != store->kmem) ||
+	    hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE ||
 	    !hslab_compat_tag_read(hslab_tag(object, store->tag_off), &word))
 		return false;
 	*plain = hslab_decode(store, object, word);
@@ -147,11 +151,8 @@ noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
 	u64 state = plain & HSLAB_STATE_MASK;
 	struct hslab_fault fault;
 
-	if (hslab_clear_suspect(store, object)) {
-		/* Its last free was reported, and wrongly counted as one. */
-		this_cpu_dec(route->cpu->counts.headroom);
-		return;
-	}
+	if (hslab_clear_suspect(store, object, word))
+		return;		/* its last free was reported */
 	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
 	if (whole && state == HSLAB_FREE)
 		hslab_bad_fill(route, object, plain, &fault);
@@ -160,7 +161,7 @@ noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
 	else
 		hslab_bad_tag(route, object, word, &fault);
 
-	fault.aside = hslab_set_aside(store, object, word, false);
+	fault.aside = hslab_set_aside(store, object, word, 0);
 	if (fault.aside && fault.kind == HSLAB_NOT_FREED)
 		hslab_credit_owner(route, plain);
 	hslab_fault_report(&fault, route->cache);
@@ -176,6 +177,7 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 	u64 live = hslab_encode(route->store, object,
 				route->live_key ^ route->store->key);
 	struct hslab_cache *cache = route->cache;
+	bool suspect;
 	u8 found[2 * sizeof(u64)], expected[2 * sizeof(u64)];
 	unsigned int last = route->store->tag_off - sizeof(u64);
 	unsigned int i, same = 0;
@@ -196,14 +198,16 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 	fault->kind = HSLAB_OVERFLOW;
 	hslab_fault_differs(fault, last, found, expected, sizeof(found));
 	/* Less than three bytes of a tag prove nothing: was it live at all? */
-	fault->aside = hslab_set_aside(route->store, object, word, same < 3);
-	if (fault->aside)
+	suspect = same < 3;
+	fault->aside = hslab_set_aside(route->store, object, word,
+				       suspect ? cache->id : 0);
+	if (fault->aside && !suspect)
 		this_cpu_inc(route->cpu->counts.headroom);
-	else
+	else if (!fault->aside)
 		fault->kind = HSLAB_DOUBLE_FREE;	/* lost to another free */
 }
 
-/* Whose object is it? Looks at all stores but those of @cache's own routes. */
+/* Whose object is it? The name of the cache, for any store that has it. */
 static bool hslab_find_owner(const void *object, char *name)
 {
 	unsigned int id;
@@ -228,8 +232,7 @@ static bool hslab_find_owner(const void *object, char *name)
 static void *hslab_object_around(const struct hslab_store *store, void *inside)
 {
 	void *start = PTR_ALIGN_DOWN(inside, sizeof(u64));
-	void *page = virt_to_head_page(inside) ?
-			     page_address(virt_to_head_page(inside)) : inside;
+	void *page = page_address(virt_to_head_page(inside));
 	u64 plain;
 
 	for (; start >= page && inside - start < store->tag_off;
@@ -242,8 +245,7 @@ static void *hslab_object_around(const struct hslab_store *store, void *inside)
 
 /*
  * Is @object, whose tag tells nothing, an object of @route's store nevertheless?
- * It is if it lies where one begins. It is not if it lies within another, which
- * for an address in KFENCE's pages is all that can be told.
+ * It is if it lies where one begins, and not within another.
  */
 static bool hslab_was_object(const struct hslab_route *route, void *object)
 {
@@ -339,10 +341,11 @@ static void hslab_judge_in_slab(struct hslab_cache *cache, void *object,
 
 	list_for_each_entry_rcu(route, &cache->routes, in_cache) {
 		u64 *tag = hslab_tag(object, route->store->tag_off);
+		u64 word;
 
-		if (hslab_was_object(route, object)) {
-			hslab_overflow(route, object, READ_ONCE_NOCHECK(*tag),
-				       fault);
+		if (hslab_was_object(route, object) &&
+		    hslab_compat_tag_read(tag, &word)) {
+			hslab_overflow(route, object, word, fault);
 			return;
 		}
 	}

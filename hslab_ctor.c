@@ -21,8 +21,7 @@ static noinline void hslab_construct(void *object, unsigned int id)
 	u64 fresh = READ_ONCE(store->fresh);
 	u64 plain = HSLAB_FREE | store->plain | fresh;
 
-	WRITE_ONCE(store->nr_made, READ_ONCE(store->nr_made) + 1);
-	if (unlikely(READ_ONCE(store->nr_made) <= HSLAB_LEARN_FROM))
+	if (unlikely(READ_ONCE(store->nr_learned) < HSLAB_LEARN_FROM))
 		hslab_slab_learn(store, object);
 	if (hslab_fill_kind(fresh) != HSLAB_FILL_FRESH)
 		hslab_fill(object, store->tag_off / sizeof(u64),

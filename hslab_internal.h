@@ -256,7 +256,7 @@ struct hslab_store {
 	unsigned long nr_lost;		/* of these are on no list */
 
 	/* hslab_slab.c, written by the constructor. READ/WRITE_ONCE. */
-	unsigned long nr_made;		/* objects constructed; a lost race loses one */
+	unsigned int nr_learned;	/* objects looked at */
 	const void *last_made;
 	unsigned int stride;		/* between objects of a page; 0: unknown */
 	unsigned int phase;		/* from the page to an object */
@@ -417,10 +417,10 @@ unsigned int hslab_slot_size(const struct hslab_geometry *geometry);
 
 /* hslab_aside.c */
 bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
-		     bool suspect);
-bool hslab_clear_suspect(struct hslab_store *store, const void *object);
+		     unsigned int suspect);
+bool hslab_clear_suspect(struct hslab_store *store, void *object, u64 word);
 bool hslab_is_suspect(struct hslab_store *store, const void *object);
-int hslab_sift(struct hslab_store *store);
+void hslab_settle_suspects(struct hslab_route *route);
 bool hslab_aside_release(struct hslab_store *store);
 
 /* hslab_policy.c */

@@ -57,28 +57,6 @@ static unsigned long hslab_take_oldest(struct hslab_route *route,
 	return taken;
 }
 
-/*
- * Give free objects back to SLUB, but for suspects: those were set aside while
- * they were free, and their last free was wrongly counted as one.
- */
-static void hslab_give_back(struct hslab_route *route, void **objects,
-			    unsigned long nr)
-{
-	unsigned long i, kept = 0;
-
-	if (unlikely(READ_ONCE(route->store->nr_suspects))) {
-		for (i = 0; i < nr; i++) {
-			if (hslab_clear_suspect(route->store, objects[i]))
-				this_cpu_dec(route->cpu->counts.headroom);
-			else
-				objects[kept++] = objects[i];
-		}
-		nr = kept;
-	}
-	if (nr)
-		kmem_cache_free_bulk(route->kmem, nr, objects);
-}
-
 /**
  * hslab_magazine_put() - free an object that the magazine did not take
  * @route: the object's route
@@ -104,7 +82,7 @@ noinline void hslab_magazine_put(struct hslab_route *route, void *object)
 		return;
 	}
 	objects[nr++] = object;
-	hslab_give_back(route, objects, nr);
+	kmem_cache_free_bulk(route->kmem, nr, objects);
 }
 
 /* Empty the magazine of a CPU that cannot be using it. */
@@ -112,7 +90,8 @@ static void hslab_magazine_clear(struct hslab_route *route, int cpu)
 {
 	struct hslab_cpu *c = per_cpu_ptr(route->cpu, cpu);
 
-	hslab_give_back(route, c->objects, c->nr);
+	if (c->nr)
+		kmem_cache_free_bulk(route->kmem, c->nr, c->objects);
 	c->nr = 0;
 }
 
@@ -148,7 +127,8 @@ static void hslab_magazine_empty_cpu(struct work_struct *work)
 	preempt_disable();
 	nr = hslab_take_oldest(e->route, objects, HSLAB_MAGAZINE_MAX);
 	preempt_enable();
-	hslab_give_back(e->route, objects, nr);
+	if (nr)
+		kmem_cache_free_bulk(e->route->kmem, nr, objects);
 }
 
 /**

@@ -36,6 +36,7 @@ void hslab_slab_learn(struct hslab_store *store, const void *object)
 
 	if (hslab_compat_is_kfence(object))
 		return;
+	WRITE_ONCE(store->nr_learned, READ_ONCE(store->nr_learned) + 1);
 	if (last && page_address(virt_to_head_page(last)) == page &&
 	    last != object)
 		WRITE_ONCE(store->stride,
@@ -59,12 +60,17 @@ bool hslab_slab_is_slot(const struct hslab_store *store, const void *object)
 	const void *page = page_address(virt_to_head_page(object));
 	unsigned int stride = READ_ONCE(store->stride);
 	unsigned int phase = READ_ONCE(store->phase);
+	unsigned int slot = hslab_slot_size(&store->geometry);
 
+	/* KFENCE puts an object anywhere in a page of its own. */
 	if (!hslab_slab_cache_off || hslab_slab_cache(object) != store->kmem ||
-	    hslab_compat_to_slab_end(object) < store->tag_off + HSLAB_TAG_SIZE)
+	    hslab_compat_is_kfence(object))
 		return false;
-	if (hslab_compat_is_kfence(object))
-		return true;
+	/* What is left behind the last slot may be large enough for a tag. */
+	if (stride)
+		slot = max(slot, stride - phase % stride);
+	if (hslab_compat_to_slab_end(object) < slot)
+		return false;
 	return stride ? (object - page) % stride == phase % stride :
 			object - page == phase;
 }

@@ -230,7 +230,7 @@ static void suspect_goes_with_its_store(struct kunit *test)
 	destroy_tag(cache, object);
 	hslab_free(cache, object);
 	hslab_free(cache, anchor);
-	KUNIT_EXPECT_EQ(test, -1, hslab_cache_live(cache));
+	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
 	hslab_test_destroy(test, cache);
 }
 
@@ -246,6 +246,29 @@ static void large_overflow(struct kunit *test)
 	hslab_free(cache, object);
 	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_OVERFLOW));
 	KUNIT_EXPECT_EQ(test, 1, atomic64_read(&cache->aside));
+	/* It still counts, until it is known that it was live; then the cache goes. */
+	KUNIT_EXPECT_EQ(test, 1, hslab_cache_live(cache));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+}
+
+/* Neither the slack behind the last slot of a page, nor the middle of one, is an object. */
+static void slack_is_no_object(struct kunit *test)
+{
+	struct hslab_args args = { .profile = "balanced" };
+	struct hslab_cache *cache = hslab_test_cache(test, "kunit-slack", 200,
+						     &args);
+	void *object = hslab_test_alloc(test, cache, GFP_KERNEL);
+	void *page = page_address(virt_to_head_page(object));
+	unsigned int stride = hslab_test_store(cache)->stride;
+	size_t size = page_size(virt_to_head_page(object));
+
+	KUNIT_ASSERT_GT(test, stride, 200);
+	hslab_free(cache, page + hslab_test_store(cache)->phase % stride +
+			  (size - hslab_test_store(cache)->phase % stride) /
+			  stride * stride);
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_INVALID_FREE));
+	KUNIT_EXPECT_EQ(test, 0, hslab_test_store(cache)->nr_aside);
+	hslab_free(cache, object);
 	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
 	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
 }
@@ -716,6 +739,7 @@ static struct kunit_case state_tests[] = {
 	KUNIT_CASE_PARAM(suspect_comes_up, state_gen_params),
 	KUNIT_CASE_PARAM(suspect_goes_with_its_store, state_gen_params),
 	KUNIT_CASE(large_overflow),
+	KUNIT_CASE(slack_is_no_object),
 	KUNIT_CASE_PARAM(first_byte_is_odd, state_gen_params),
 	KUNIT_CASE(tags_are_secret),
 	KUNIT_CASE_PARAM(damage_while_live, damage_gen_params),
