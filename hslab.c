@@ -99,13 +99,13 @@ static __always_inline u64 hslab_mark(const struct hslab_route *route,
 /*
  * Make an object that SLUB handed out fit for its new owner.
  *
- * Return: false if it is damaged: hslab_judge_alloc() finds out how.
+ * Return: false if it is damaged: hslab_judge_held() finds out how.
  */
 static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 				    u64 mark, gfp_t gfp)
 {
 	struct hslab_cache *cache = route->cache;
-	u64 policy = READ_ONCE(cache->policy_word);
+	u64 policy = READ_ONCE(route->policy);
 	bool kept = !mark, zeroed = false;
 
 	if (unlikely(mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK))) {
@@ -144,6 +144,8 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 		cache->ctor(words);
 	if (policy & HSLAB_POL_PAD)
 		hslab_set_padding(route, words);
+	if (policy & HSLAB_POL_TRACK)
+		hslab_track_alloc(route, words);
 	WRITE_ONCE(words[route->words], hslab_live_word(route, words));
 	return true;
 }
@@ -151,14 +153,20 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
 				      int node)
 {
+	void *object;
+
 	if (WARN_ON_ONCE(in_nmi()))
 		return NULL;
 	gfp &= ~__GFP_ZERO;	/* on a new page it would wipe the tag */
 	if (!(route->cache->geometry.flags & SLAB_ACCOUNT))
 		gfp &= ~__GFP_ACCOUNT;	/* the next owner may be in another cgroup */
 	if (node == NUMA_NO_NODE)
-		return kmem_cache_alloc(route->kmem, gfp);
-	return kmem_cache_alloc_node(route->kmem, gfp, node);
+		object = kmem_cache_alloc(route->kmem, gfp);
+	else
+		object = kmem_cache_alloc_node(route->kmem, gfp, node);
+	if (unlikely(READ_ONCE(route->pins)) && object)
+		object = hslab_pin_page(route, object, gfp, node);
+	return object;
 }
 
 /* An object is damaged: judge it, and find another. */
@@ -168,7 +176,7 @@ static noinline void *hslab_retry(struct hslab_route *route, void *object,
 	unsigned int tries;
 
 	for (tries = 0; tries < HSLAB_TRIES; tries++) {
-		hslab_judge_alloc(route, object, caller);
+		hslab_judge_held(route, object, HSLAB_FREE, caller);
 		object = hslab_from_slub(route, gfp, node);
 		if (!object)
 			break;
@@ -177,7 +185,7 @@ static noinline void *hslab_retry(struct hslab_route *route, void *object,
 			return object;
 	}
 	if (object)
-		hslab_judge_alloc(route, object, caller);
+		hslab_judge_held(route, object, HSLAB_FREE, caller);
 	return hslab_failed_alloc(route);
 }
 
@@ -209,7 +217,7 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 	if (unlikely(over))
 		hslab_new_peak(route);
 	mark = hslab_mark(route, words);
-	if (!(mark | (READ_ONCE(cache->policy_word) & HSLAB_POL_ALLOC_WORK) |
+	if (!(mark | (READ_ONCE(route->policy) & HSLAB_POL_ALLOC_WORK) |
 	      (__force u64)(gfp & __GFP_ZERO)))
 		WRITE_ONCE(words[route->words], hslab_live_word(route, words));
 	else if (unlikely(!hslab_make_fit(route, words, mark, gfp)))
@@ -280,15 +288,15 @@ static __always_inline u64 hslab_free_word(const struct hslab_route *route,
 					   const void *object, u64 policy)
 {
 	return ((u64)object ^ route->live_key ^ HSLAB_FLIP ^
-		(policy & HSLAB_FILL_MASK)) * route->multiplier;
+		(policy & HSLAB_POL_TAG_MASK)) * route->multiplier;
 }
 
 /*
- * Take a live object from its owner: the one place where a tag goes from LIVE
- * to FREE. Two racing frees cannot both succeed.
+ * Take a live object from its owner: the one place where a tag leaves LIVE, for
+ * @next. Two racing frees cannot both succeed.
  */
 static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
-				       u64 policy)
+				       u64 policy, u64 next)
 {
 	u64 live = hslab_live_word(route, words), word;
 	u64 *tag = &words[route->words];
@@ -302,37 +310,103 @@ static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
 		return false;
 	if ((policy & HSLAB_POL_PAD) && !hslab_padding_whole(route, words))
 		return false;
-	return hslab_compat_tag_cmpxchg(tag, &live,
-					hslab_free_word(route, words, policy));
+	return hslab_compat_tag_cmpxchg(tag, &live, next);
 }
 
 /* The same with check off: the tag tells the route, and is kept for later. */
 static __always_inline bool hslab_take_trusting(struct hslab_route *route,
-						u64 *words, u64 policy)
+						u64 *words, u64 next)
 {
 	u64 *tag = &words[route->words];
 
 	if (READ_ONCE(*tag) != hslab_live_word(route, words))
 		return false;
-	WRITE_ONCE(*tag, hslab_free_word(route, words, policy));
+	WRITE_ONCE(*tag, next);
 	return true;
 }
 
-/* The object is FREE: fill it and let it go. */
-static __always_inline void hslab_let_go(struct hslab_route *route,
-					 void *object, u64 policy)
+static __always_inline bool hslab_take_either(struct hslab_route *route,
+					      u64 *words, u64 policy, u64 next)
+{
+	if (policy & HSLAB_POL_CHECK)
+		return hslab_take(route, words, policy, next);
+	return hslab_take_trusting(route, words, next);
+}
+
+/* Keep a FREE object for this CPU, or give it to SLUB. */
+static __always_inline void hslab_keep(struct hslab_route *route, void *object)
 {
 	bool kept;
 
-	if (policy & HSLAB_FILL_MASK)
-		hslab_fill(object, route->words,
-			   hslab_pattern(policy, route->random));
 	preempt_disable();
 	kept = !hslab_compat_is_kfence(object) && hslab_push(route, object);
 	preempt_enable();
 	if (unlikely(!kept))
 		hslab_magazine_put(route, object);
+}
+
+static __always_inline void hslab_fill_free(struct hslab_route *route,
+					    void *object, u64 policy)
+{
+	if (policy & HSLAB_FILL_MASK)
+		hslab_fill(object, route->words,
+			   hslab_pattern(policy, route->random));
+}
+
+/**
+ * hslab_let_go() - let go of an object that was taken from its owner
+ * @route: the object's route
+ * @object: the object; its tag tells of the fill in @policy, and is QUARANTINED
+ *	if @policy has %HSLAB_POL_QUARANTINE, else FREE
+ * @policy: the policy word that the tag was made of
+ *
+ * It is filled, and goes into quarantine, a magazine or to SLUB.
+ *
+ * Context: any but NMI. @route may be gone when this returns.
+ */
+void hslab_let_go(struct hslab_route *route, void *object, u64 policy)
+{
+	if (route->store->geometry.tracked)
+		hslab_track_free(route, object);
+	hslab_fill_free(route, object, policy);
+	if (policy & HSLAB_POL_QUARANTINE)
+		object = hslab_quarantine_put(route, object);
+	if (object)
+		hslab_keep(route, object);
 	this_cpu_inc(route->cpu->counts.headroom);
+}
+
+/* What of a cache's policy holds for an object of this route. */
+static u64 hslab_policy_for(const struct hslab_route *route,
+			    const void *object, u64 policy)
+{
+	/* A closed route keeps nothing, and KFENCE has to see a free at once. */
+	if (!READ_ONCE(route->quarantine) || hslab_compat_is_kfence(object))
+		policy &= ~HSLAB_POL_QUARANTINE;
+	return policy;
+}
+
+/*
+ * Free an object that is a sound live one of @route, now or (@defer) after a
+ * grace period. False if it is none.
+ */
+static bool hslab_free_to(struct hslab_route *route, void *object, u64 policy,
+			  bool defer)
+{
+	if (defer) {
+		if (!hslab_take_either(route, object, policy,
+				       hslab_encode(route->store, object,
+						    HSLAB_RCU)))
+			return false;
+		hslab_rcu_put(route, object);
+		return true;
+	}
+	policy = hslab_policy_for(route, object, policy);
+	if (!hslab_take_either(route, object, policy,
+			       hslab_free_word(route, object, policy)))
+		return false;
+	hslab_let_go(route, object, policy);
+	return true;
 }
 
 /*
@@ -340,20 +414,16 @@ static __always_inline void hslab_let_go(struct hslab_route *route,
  * cache's: SLUB would not tell merged caches apart either.
  */
 static bool hslab_free_for_owner(struct hslab_cache *cache, void *object,
-				 u64 policy)
+				 u64 policy, bool defer)
 {
 	struct hslab_route *route, *owner;
 
 	if (!hslab_compat_in_slab(object))
 		return false;
-	list_for_each_entry_rcu(route, &cache->routes, in_cache) {
-		list_for_each_entry_rcu(owner, &route->store->routes, in_store) {
-			if (hslab_take_trusting(owner, object, policy)) {
-				hslab_let_go(owner, object, policy);
+	list_for_each_entry_rcu(route, &cache->routes, in_cache)
+		list_for_each_entry_rcu(owner, &route->store->routes, in_store)
+			if (hslab_free_to(owner, object, policy, defer))
 				return true;
-			}
-		}
-	}
 	return false;
 }
 
@@ -363,51 +433,74 @@ static bool hslab_free_for_owner(struct hslab_cache *cache, void *object,
  * but for what hslab has itself.
  */
 static noinline void hslab_free_odd(struct hslab_cache *cache, void *object,
-				    unsigned long caller)
+				    bool defer, unsigned long caller)
 {
-	u64 policy = READ_ONCE(cache->policy_word);
-	bool check = policy & HSLAB_POL_CHECK;
 	struct hslab_route *route;
+	u64 policy;
+	bool check;
 
 	rcu_read_lock();
+	policy = READ_ONCE(rcu_dereference(cache->route)->policy);
+	check = policy & HSLAB_POL_CHECK;
 	if (hslab_compat_in_slab(object)) {
-		list_for_each_entry_rcu(route, &cache->routes, in_cache) {
-			if (!(check ? hslab_take(route, object, policy) :
-				      hslab_take_trusting(route, object, policy)))
-				continue;
-			rcu_read_unlock();
-			hslab_let_go(route, object, policy);
-			return;
-		}
+		list_for_each_entry_rcu(route, &cache->routes, in_cache)
+			if (hslab_free_to(route, object, policy, defer))
+				goto unlock;
 	}
 	if (check || hslab_already_free(cache, object)) {
 		hslab_judge_free(cache, object, caller);
-	} else if (!hslab_free_for_owner(cache, object, policy)) {
+	} else if (!hslab_free_for_owner(cache, object, policy, defer)) {
 		route = rcu_dereference(cache->route);
 		kmem_cache_free(route->kmem, object);
 		this_cpu_inc(route->cpu->counts.headroom);
 	}
+unlock:
 	rcu_read_unlock();
+}
+
+/* A free with more to do than fill the object. */
+static noinline void hslab_free_slowly(struct hslab_cache *cache, void *object,
+				       bool defer, unsigned long caller)
+{
+	struct hslab_route *route;
+	bool freed;
+	u64 policy;
+
+	rcu_read_lock();
+	route = rcu_dereference(cache->route);
+	policy = READ_ONCE(route->policy);
+	defer |= !!(policy & HSLAB_POL_DEFER);
+	freed = hslab_free_to(route, object, policy, defer);
+	rcu_read_unlock();
+	if (unlikely(!freed))
+		hslab_free_odd(cache, object, defer, caller);
 }
 
 static __always_inline void hslab_do_free(struct hslab_cache *cache,
 					  void *object, unsigned long caller)
 {
-	u64 policy = READ_ONCE(cache->policy_word);
 	struct hslab_route *route;
 	bool taken;
+	u64 policy;
 
 	preempt_disable();
 	route = rcu_dereference_sched(cache->route);
-	if (policy & HSLAB_POL_CHECK)
-		taken = hslab_take(route, object, policy);
-	else
-		taken = hslab_take_trusting(route, object, policy);
+	policy = READ_ONCE(route->policy);
+	if (unlikely(policy & HSLAB_POL_FREE_WORK)) {
+		preempt_enable();
+		hslab_free_slowly(cache, object, false, caller);
+		return;
+	}
+	taken = hslab_take_either(route, object, policy,
+				  hslab_free_word(route, object, policy));
 	preempt_enable();
-	if (likely(taken))
-		hslab_let_go(route, object, policy);
-	else
-		hslab_free_odd(cache, object, caller);
+	if (unlikely(!taken)) {
+		hslab_free_odd(cache, object, false, caller);
+		return;
+	}
+	hslab_fill_free(route, object, policy);
+	hslab_keep(route, object);
+	this_cpu_inc(route->cpu->counts.headroom);
 }
 
 /**
@@ -444,6 +537,42 @@ void hslab_free_bulk(struct hslab_cache *cache, size_t nr, void **objects)
 }
 EXPORT_SYMBOL_GPL(hslab_free_bulk);
 
+/**
+ * hslab_free_rcu() - free an object after a grace period
+ * @cache: the cache that it was allocated from
+ * @object: the object, or NULL
+ *
+ * Readers in an RCU read-side critical section that began before may use the
+ * object until they leave it. It needs no memory, and cannot fail. What is not
+ * a live object of @cache is reported and not freed.
+ *
+ * Context: any but NMI.
+ */
+void hslab_free_rcu(struct hslab_cache *cache, void *object)
+{
+	if (likely(object))
+		hslab_free_slowly(cache, object, true, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(hslab_free_rcu);
+
+/**
+ * hslab_free_rcu_bulk() - free several objects after a grace period
+ * @cache: the cache that they were allocated from
+ * @nr: how many
+ * @objects: the objects; NULLs are passed over
+ *
+ * Context: any but NMI.
+ */
+void hslab_free_rcu_bulk(struct hslab_cache *cache, size_t nr, void **objects)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (objects[i])
+			hslab_free_slowly(cache, objects[i], true, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(hslab_free_rcu_bulk);
+
 void *hslab_mempool_alloc(gfp_t gfp, void *cache)
 {
 	return hslab_alloc(cache, gfp);
@@ -474,12 +603,17 @@ static int __init hslab_init(void)
 	err = hslab_magazine_init();
 	if (err)
 		goto cache;
-	err = hslab_kmalloc_init();
+	err = hslab_quarantine_init();
 	if (err)
 		goto magazine;
+	err = hslab_kmalloc_init();
+	if (err)
+		goto quarantine;
 	pr_info("version " HSLAB_VERSION "\n");
 	return 0;
 
+quarantine:
+	hslab_quarantine_exit();
 magazine:
 	hslab_magazine_exit();
 cache:
@@ -493,6 +627,7 @@ debugfs:
 static void __exit hslab_exit(void)
 {
 	hslab_kmalloc_exit();
+	hslab_quarantine_exit();
 	hslab_magazine_exit();
 	hslab_cache_exit();
 	hslab_debugfs_exit();

@@ -26,7 +26,7 @@ static DEFINE_IDR(hslab_ids);
  */
 static void hslab_drain(struct work_struct *work);
 static DECLARE_DELAYED_WORK(hslab_drain_work, hslab_drain);
-static struct workqueue_struct *hslab_wq;
+struct workqueue_struct *hslab_wq;
 
 /* How often to look whether a route has drained, in jiffies: less and less. */
 #define HSLAB_DRAIN_MIN		(HZ / 20 + 1UL)
@@ -87,6 +87,8 @@ static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
 
 static void hslab_route_free(struct hslab_route *route)
 {
+	hslab_quarantine_free(route);
+	hslab_pin_free(route);
 	free_percpu(route->cpu);
 	kfree(route);
 }
@@ -117,13 +119,14 @@ static void hslab_set_fresh(struct hslab_store *store, u64 policy_word)
 }
 
 /* Give a new store its domain and its place; NULL-free: ERR_PTR on failure. */
-static struct hslab_store *hslab_store_add(const struct hslab_cache *cache,
+static struct hslab_store *hslab_store_add(const char *name,
+					   const struct hslab_geometry *geometry,
 					   const struct hslab_domain *domain)
 {
 	struct hslab_store *store;
 	int err;
 
-	store = hslab_store_create(&cache->geometry, domain, cache->name);
+	store = hslab_store_create(geometry, domain, name);
 	if (IS_ERR(store))
 		return store;
 	err = hslab_sysfs_add_store(store);
@@ -135,46 +138,115 @@ static struct hslab_store *hslab_store_add(const struct hslab_cache *cache,
 	return store;
 }
 
+/* Free the route of a cache that nobody has seen yet. */
+static void hslab_route_drop(struct hslab_route *route)
+{
+	list_del_rcu(&route->in_cache);
+	list_del_rcu(&route->in_store);
+	route->store->nr_routes--;
+	hslab_store_unused(route->store);
+	synchronize_rcu();
+	hslab_route_free(route);
+}
+
+/* Get what @policy needs of a route. Nothing else is changed, also on an error. */
+static int hslab_route_prepare(struct hslab_route *route,
+			       const struct hslab_policy *policy)
+{
+	int err;
+
+	err = hslab_quarantine_prepare(route, policy->quarantine_kb);
+	if (err)
+		return err;
+	return hslab_pin_prepare(route, policy->pin);
+}
+
+/* Let @policy rule a route that is ready for it. */
+static void hslab_route_commit(struct hslab_route *route,
+			       const struct hslab_policy *policy)
+{
+	WRITE_ONCE(route->policy, hslab_policy_word(policy, route->cache));
+	hslab_quarantine_commit(route, policy->quarantine_kb);
+	hslab_pin_commit(route, policy->pin);
+	hslab_set_fresh(route->store, route->policy);
+}
+
+/* What objects of a cache are like under a policy. */
+static void hslab_geometry_for(struct hslab_geometry *geometry,
+			       const struct hslab_cache *cache,
+			       const struct hslab_policy *policy)
+{
+	*geometry = cache->geometry;
+	geometry->tracked = policy->track;
+}
+
 /*
- * Make cache->route lead to a store of the domain that cache->policy asks for.
- * On an error everything is as before.
+ * Find the route to a store of the kind that a cache's policy asks for, or make
+ * one. Nothing is changed, but for a route that nobody uses on an error later.
  */
-static int hslab_reroute(struct hslab_cache *cache)
+static struct hslab_route *hslab_route_for(struct hslab_cache *cache)
 {
 	struct hslab_route *route, *before = hslab_current_route(cache);
+	struct hslab_geometry geometry;
 	struct hslab_domain domain;
 	struct hslab_store *store;
 
 	lockdep_assert_held(&hslab_mutex);
 
 	hslab_domain_of(&domain, cache);
+	hslab_geometry_for(&geometry, cache, &cache->policy);
 	if (before &&
-	    hslab_merge_decide(&cache->geometry, &domain,
-			       &before->store->geometry,
+	    hslab_merge_decide(&geometry, &domain, &before->store->geometry,
 			       &before->store->domain) == HSLAB_SHARE)
-		return 0;
+		return before;
 
-	store = hslab_store_find(&cache->geometry, &domain);
-	if (!store && before && before->store->nr_routes == 1) {
-		/* The store is nobody else's: it changes with us. */
-		before->store->domain = domain;
-		return 0;
-	}
+	store = hslab_store_find(&geometry, &domain);
+	if (!store && before && before->store->nr_routes == 1 &&
+	    before->store->geometry.tracked == geometry.tracked)
+		return before;	/* the store is nobody else's: it changes with us */
 	if (!store)
-		store = hslab_store_add(cache, &domain);
+		store = hslab_store_add(cache->name, &geometry, &domain);
 	if (IS_ERR(store))
-		return PTR_ERR(store);
+		return ERR_CAST(store);
 
 	list_for_each_entry(route, &cache->routes, in_cache)
 		if (route->store == store)
-			goto publish;
+			return route;
 	route = hslab_route_create(cache, store);
 	if (!route) {
 		hslab_store_unused(store);
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	}
-publish:
-	WRITE_ONCE(route->magazine, hslab_magazine_size(&store->geometry));
+	hslab_route_close(route);	/* until it is published */
+	return route;
+}
+
+/*
+ * Make cache->route lead to a store of the kind that cache->policy asks for, and
+ * that policy rule it. On an error everything is as before.
+ */
+static int hslab_reroute(struct hslab_cache *cache)
+{
+	struct hslab_route *route, *before = hslab_current_route(cache);
+	int err;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	route = hslab_route_for(cache);
+	if (IS_ERR(route))
+		return PTR_ERR(route);
+	err = hslab_route_prepare(route, &cache->policy);
+	if (err) {
+		if (!before)
+			hslab_route_drop(route);
+		return err;	/* hslab_drain() sees to one that is not in use */
+	}
+	hslab_route_commit(route, &cache->policy);
+	if (route == before) {
+		hslab_domain_of(&route->store->domain, cache);
+		return 0;
+	}
+	WRITE_ONCE(route->magazine, hslab_magazine_size(&route->store->geometry));
 	rcu_assign_pointer(cache->route, route);
 	if (before)
 		hslab_route_close(before);
@@ -203,6 +275,8 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 			continue;
 		}
 		hslab_magazine_drain(route);
+		hslab_quarantine_close(route);
+		hslab_pin_release(route);
 		hslab_settle_suspects(route);
 		if (hslab_route_live(route)) {
 			left = true;
@@ -335,6 +409,7 @@ static void hslab_geometry_of(struct hslab_geometry *geometry,
 	geometry->payload = round_up(size, sizeof(u64));
 	geometry->align = hslab_alignment(args, geometry->payload +
 						HSLAB_TAG_SIZE);
+	geometry->tracked = false;
 	geometry->flags = args->flags & HSLAB_FLAGS_PASSED;
 	geometry->useroffset = args->useroffset;
 	geometry->usersize = args->usersize;
@@ -418,8 +493,8 @@ static int hslab_cache_enter(struct hslab_cache *cache)
 		idr_remove(&hslab_ids, cache->id);
 		return err;
 	}
-	hslab_set_fresh(hslab_current_route(cache)->store, cache->policy_word);
 	list_add_tail_rcu(&cache->node, &hslab_caches);
+	hslab_scrub_set_interval(cache, cache->policy.scrub_interval_ms);
 	return 0;
 }
 
@@ -435,6 +510,7 @@ static int hslab_cache_fill_in(struct hslab_cache *cache, const char *name,
 	hslab_geometry_of(&cache->geometry, size, args);
 	INIT_LIST_HEAD(&cache->routes);
 	init_completion(&cache->kobj_gone);
+	hslab_scrub_init(cache);
 
 	mutex_lock(&hslab_mutex);
 	cache->policy = hslab_defaults;
@@ -449,7 +525,7 @@ static int hslab_cache_fill_in(struct hslab_cache *cache, const char *name,
 	if (args->flags & HSLAB_COMPAT_NO_MERGE)
 		hslab_policy_set(&cache->policy,
 				 &hslab_fields[HSLAB_FIELD_MERGE], "never");
-	cache->policy_word = hslab_policy_word(&cache->policy, cache);
+	cache->policy.poison_typesafe |= args->poison_typesafe;
 	cache->action = cache->policy.on_violation;
 	return 0;
 }
@@ -529,6 +605,8 @@ void hslab_cache_retire(struct hslab_cache *cache)
 	/* Wait for those in the cache's files, who may want the mutex. */
 	hslab_debugfs_del_cache(cache);
 	hslab_sysfs_del_cache(cache);
+	hslab_scrub_stop(cache);
+	hslab_rcu_flush(cache);
 
 	mutex_lock(&hslab_mutex);
 	live = hslab_cache_live(cache);
@@ -580,6 +658,7 @@ int hslab_cache_shrink(struct hslab_cache *cache)
 	struct hslab_route *route;
 
 	mutex_lock(&hslab_mutex);
+	hslab_quarantine_empty(hslab_current_route(cache));
 	hslab_magazine_empty(hslab_current_route(cache));
 	list_for_each_entry(route, &cache->routes, in_cache)
 		kmem_cache_shrink(route->kmem);
@@ -615,14 +694,13 @@ static int hslab_cache_change(struct hslab_cache *cache,
 
 	cache->policy = *policy;
 	err = hslab_reroute(cache);
+	hslab_drain_soon();
 	if (err) {
 		cache->policy = before;
 		return err;
 	}
-	WRITE_ONCE(cache->policy_word, hslab_policy_word(policy, cache));
 	WRITE_ONCE(cache->action, policy->on_violation);
-	hslab_set_fresh(hslab_current_route(cache)->store, cache->policy_word);
-	hslab_drain_soon();
+	hslab_scrub_set_interval(cache, policy->scrub_interval_ms);
 	return 0;
 }
 

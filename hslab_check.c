@@ -122,7 +122,7 @@ void hslab_credit_owner(struct hslab_route *route, u64 plain)
 static void hslab_bad_tag(struct hslab_route *route, void *object, u64 word,
 			  struct hslab_fault *fault)
 {
-	u64 policy = READ_ONCE(route->cache->policy_word);
+	u64 policy = READ_ONCE(route->policy);
 	u64 live = route->live_key ^ route->store->key;
 	u64 expected = hslab_encode(route->store, object,
 				    (live ^ HSLAB_LIVE ^ HSLAB_FREE) |
@@ -134,15 +134,16 @@ static void hslab_bad_tag(struct hslab_route *route, void *object, u64 word,
 }
 
 /**
- * hslab_judge_alloc() - tell what is wrong with an object that SLUB handed out
- * @route: where it was allocated from
- * @object: the object; it is set aside
- * @caller: who wanted it
+ * hslab_judge_held() - tell what is wrong with an object that is not live
+ * @route: its route
+ * @object: the object, which SLUB handed out, or hslab has kept; it is set aside
+ * @expected: the state it should be in
+ * @caller: who wanted it, or let it go
  *
  * Context: any but NMI.
  */
-noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
-				unsigned long caller)
+noinline void hslab_judge_held(struct hslab_route *route, void *object,
+			       enum hslab_state expected, unsigned long caller)
 {
 	struct hslab_store *store = route->store;
 	u64 word = READ_ONCE(*hslab_tag(object, store->tag_off));
@@ -154,17 +155,55 @@ noinline void hslab_judge_alloc(struct hslab_route *route, void *object,
 	if (hslab_clear_suspect(store, object, word))
 		return;		/* its last free was reported */
 	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
-	if (whole && state == HSLAB_FREE)
+	fault.state = state;
+	if (whole && state == expected)
 		hslab_bad_fill(route, object, plain, &fault);
-	else if (whole && state == HSLAB_LIVE)
+	else if (whole && (state == HSLAB_LIVE || state == HSLAB_QUARANTINED ||
+			   state == HSLAB_PINNED))
 		hslab_cache_name(hslab_cache_id(plain), fault.other);
 	else
 		hslab_bad_tag(route, object, word, &fault);
 
-	fault.aside = hslab_set_aside(store, object, word, 0);
-	if (fault.aside && fault.kind == HSLAB_NOT_FREED)
+	/* What hslab kept, and is live, is somebody else's by now. */
+	if (expected == HSLAB_FREE || fault.kind != HSLAB_NOT_FREED)
+		fault.aside = hslab_set_aside(store, object, word, 0);
+	if (fault.aside && state == HSLAB_LIVE)
 		hslab_credit_owner(route, plain);
 	hslab_fault_report(&fault, route->cache);
+}
+
+/**
+ * hslab_still_sound() - verify an object that hslab has kept from SLUB
+ * @route: its route
+ * @object: the object
+ * @state: the state it should be in
+ *
+ * Tag and, as the policy verify says, content are looked at. A damaged object is
+ * reported and set aside; it is not hslab_still_sound()'s caller's any more.
+ *
+ * Context: any but NMI.
+ * Return: true if the object is as it was left.
+ */
+bool hslab_still_sound(struct hslab_route *route, void *object,
+		       enum hslab_state state)
+{
+	struct hslab_store *store = route->store;
+	u64 word = READ_ONCE(*hslab_tag(object, store->tag_off));
+	u64 plain = hslab_decode(store, object, word);
+	u64 policy = READ_ONCE(route->policy);
+	u64 pattern;
+
+	if (likely(hslab_tag_whole(plain, store->plain))) {
+		if ((plain & HSLAB_STATE_MASK) == HSLAB_ASIDE)
+			return false;		/* it was reported */
+		pattern = hslab_pattern(plain, route->random);
+		if ((plain & HSLAB_STATE_MASK) == state &&
+		    (!hslab_filled(plain) ||
+		     hslab_fill_sound(object, route->words, pattern, policy)))
+			return true;
+	}
+	hslab_judge_held(route, object, state, _RET_IP_);
+	return false;
 }
 
 /*

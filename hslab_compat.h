@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
+#include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -81,6 +82,55 @@ static inline size_t hslab_compat_to_slab_end(const void *object)
 
 	return page_address(head) + page_size(head) - object;
 }
+
+/* Shrinkers are allocated by the kernel since 6.7. NULL without memory. */
+typedef unsigned long hslab_compat_shrink_t(struct shrinker *shrinker,
+					    struct shrink_control *sc);
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+static inline struct shrinker *
+hslab_compat_shrinker_add(const char *name, hslab_compat_shrink_t *count,
+			  hslab_compat_shrink_t *scan)
+{
+	struct shrinker *shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker->seeks = DEFAULT_SEEKS;
+	if (register_shrinker(shrinker, "%s", name)) {
+		kfree(shrinker);
+		return NULL;
+	}
+	return shrinker;
+}
+
+static inline void hslab_compat_shrinker_remove(struct shrinker *shrinker)
+{
+	unregister_shrinker(shrinker);
+	kfree(shrinker);
+}
+#else
+static inline struct shrinker *
+hslab_compat_shrinker_add(const char *name, hslab_compat_shrink_t *count,
+			  hslab_compat_shrink_t *scan)
+{
+	struct shrinker *shrinker = shrinker_alloc(0, "%s", name);
+
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker_register(shrinker);
+	return shrinker;
+}
+
+static inline void hslab_compat_shrinker_remove(struct shrinker *shrinker)
+{
+	shrinker_free(shrinker);
+}
+#endif
 
 /* What SLUB does at each allocation; magazines do it where it can find something. */
 static __always_inline void hslab_compat_might_alloc(gfp_t gfp)

@@ -6,6 +6,8 @@
  * of the tag nor its secrets can be told from an address alone. So each store
  * has a constructor of its own, from this table, which knows its number.
  */
+#include <linux/string.h>
+
 #include "hslab_internal.h"
 
 struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
@@ -28,6 +30,9 @@ static noinline void hslab_construct(void *object, unsigned int id)
 			   hslab_pattern(fresh, store->random));
 	WRITE_ONCE(*hslab_tag(object, store->tag_off),
 		   hslab_encode(store, object, plain));
+	if (store->geometry.tracked)
+		memset(hslab_tag(object, store->tag_off) + 1, 0,
+		       HSLAB_RECORD_SIZE);
 }
 
 /* A macro for each hexadecimal digit, most significant first. */

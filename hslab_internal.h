@@ -35,6 +35,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "hslab_compat.h"
 #include <linux/hslab.h>
@@ -51,24 +52,35 @@
  *
  *	bits  0- 2	state
  *	bits  3- 4	fill kind: what the payload of a FREE object holds
+ *	bits  5- 6	where a FREE object is kept: QUARANTINED, PINNED or neither
  *	bits  8-15	fill byte, with HSLAB_FILL_BYTE
  *	bits 16-39	number of the cache that has, or last had, the object
  *	bits 40-51	number of the store
  *	the others	zero
  *
- * Bit 0 is clear in FREE and LIVE and in the address, and set in both secrets:
- * the first byte of such a tag in memory is odd, and never zero. The commonest
+ * An object that waits for a grace period has a link in place of all that: state
+ * RCU, and the distance of the next one of its batch from PAGE_OFFSET, or zero
+ * (hslab_rcu.c). The upper bits are zero there as the direct map is finite.
+ *
+ * Bit 0 is clear in every state and in the address, and set in both secrets:
+ * the first byte of a tag in memory is odd, and never zero. The commonest
  * overflow, a terminating NUL one byte past the end, always shows.
+ *
+ * In a tracked store a record follows the tag (hslab_track.c).
  */
 #define HSLAB_TAG_SIZE		sizeof(u64)
 
 enum hslab_state {
-	HSLAB_FREE	= 2,	/* in SLUB's hands, or in a magazine */
-	HSLAB_LIVE	= 4,	/* in a consumer's hands */
-	HSLAB_ASIDE	= 6,	/* damaged: never handed out again */
+	HSLAB_RCU		= 0,	/* freed, and readers may still look */
+	HSLAB_FREE		= 2,	/* in SLUB's hands, or in a magazine */
+	HSLAB_LIVE		= 4,	/* in a consumer's hands */
+	HSLAB_ASIDE		= 6,	/* damaged: never handed out again */
+	HSLAB_QUARANTINED	= HSLAB_FREE | 0x20,	/* kept from reuse for a while */
+	HSLAB_PINNED		= HSLAB_FREE | 0x40,	/* keeps its slab page */
 };
 
-#define HSLAB_STATE_MASK	0x7ULL
+#define HSLAB_STATE_MASK	0x67ULL
+#define HSLAB_LINK_MASK		0x7ULL	/* what tells RCU from the other states */
 
 enum hslab_fill_kind {
 	HSLAB_FILL_KEPT,	/* nothing was done: what the last owner left */
@@ -114,18 +126,26 @@ static inline u8 hslab_fill_byte(u64 bits)
 /*
  * THE POLICY WORD
  *
- * All that allocation and free ask of a cache's policy, in one word that is
- * read once an operation and written once a change. The fill bits are where
- * the tag has them.
+ * All that allocation and free ask of a cache's policy, in one word of the
+ * current route that is read once an operation and written once a change. The
+ * fill bits, and that of the quarantine, are where the tag has them.
  */
 #define HSLAB_POL_CHECK		BIT_ULL(0)
 #define HSLAB_POL_HEAD		BIT_ULL(1)	/* verify the first and last word */
 #define HSLAB_POL_FULL		BIT_ULL(2)	/* verify all of it */
+#define HSLAB_POL_QUARANTINE	BIT_ULL(5)	/* keep from reuse: QUARANTINED ^ FREE */
 #define HSLAB_POL_ZERO		BIT_ULL(16)	/* zero what is not known to be */
 #define HSLAB_POL_PAD		BIT_ULL(17)	/* size is no multiple of 8 */
+#define HSLAB_POL_TRACK		BIT_ULL(18)	/* the route's store is a tracked one */
+#define HSLAB_POL_DEFER		BIT_ULL(19)	/* a free waits for a grace period */
 
-/* What the quickest way through an allocation cannot do. */
-#define HSLAB_POL_ALLOC_WORK	(HSLAB_POL_ZERO | HSLAB_POL_PAD)
+/* What a free takes over into the tag. */
+#define HSLAB_POL_TAG_MASK	(HSLAB_FILL_MASK | HSLAB_POL_QUARANTINE)
+
+/* What the quickest way through an allocation, or a free, cannot do. */
+#define HSLAB_POL_ALLOC_WORK	(HSLAB_POL_ZERO | HSLAB_POL_PAD | HSLAB_POL_TRACK)
+#define HSLAB_POL_FREE_WORK	(HSLAB_POL_QUARANTINE | HSLAB_POL_TRACK | \
+				 HSLAB_POL_DEFER)
 
 enum hslab_merge {
 	HSLAB_MERGE_NEVER,
@@ -172,6 +192,11 @@ struct hslab_policy {
 	enum hslab_zero zero;
 	enum hslab_verify verify;
 	bool check;
+	unsigned int quarantine_kb;	/* 0 is off */
+	unsigned int pin;		/* pages at most, 0 is off */
+	bool track;
+	unsigned int scrub_interval_ms;	/* 0 is never */
+	bool poison_typesafe;		/* of a SLAB_TYPESAFE_BY_RCU cache too */
 	enum hslab_action on_violation;
 };
 
@@ -200,6 +225,7 @@ struct hslab_geometry {
 	slab_flags_t flags;
 	unsigned int useroffset;
 	unsigned int usersize;
+	bool tracked;			/* a record follows the tag */
 };
 
 /* Whom a store takes in. */
@@ -220,6 +246,7 @@ enum hslab_refusal {
 	HSLAB_REFUSE_RCU,
 	HSLAB_REFUSE_FLAGS,
 	HSLAB_REFUSE_USERCOPY,
+	HSLAB_REFUSE_TRACK,
 	HSLAB_NR_REFUSALS
 };
 
@@ -298,10 +325,12 @@ struct hslab_cpu {
 
 /*
  * A route leads a cache to a store. A cache has one current route, and further
- * ones while objects in its former stores are still live. All but the lists and
- * the size of the magazines is fixed at creation.
+ * ones while objects in its former stores are still live. All but the lists, the
+ * policy word and what it needs is fixed at creation. The policy word of the
+ * current route is the cache's; that of others is no longer looked at.
  */
 struct hslab_route {
+	u64 policy;			/* policy word; READ_ONCE/WRITE_ONCE */
 	struct kmem_cache *kmem;
 	struct hslab_cpu __percpu *cpu;
 	unsigned long magazine;		/* objects it may hold; 0 once closed */
@@ -318,12 +347,23 @@ struct hslab_route {
 	struct list_head in_store;	/* store->routes: RCU readers, hslab_mutex */
 	struct list_head gone;		/* once off both */
 	unsigned long closed;		/* the epoch that it was closed in */
+
+	/* What policies need; set under hslab_mutex, and there for good. */
+	struct hslab_quarantine *quarantine;
+	struct hslab_pins *pins;
+};
+
+/* hslab_scrub.c: the periodic work of a cache, and what all its scrubs cost. */
+struct hslab_scrub {
+	struct delayed_work work;
+	u64 runs;			/* these are protected by hslab_mutex */
+	u64 objects;
+	u64 ns;
 };
 
 struct hslab_cache {
 	/* What the hot path reads. */
 	struct hslab_route __rcu *route;	/* current; RCU (sched), hslab_mutex */
-	u64 policy_word;		/* READ_ONCE/WRITE_ONCE */
 	u64 pad_mask;			/* bytes of the last word beyond the size */
 	void (*ctor)(void *object);
 
@@ -341,12 +381,17 @@ struct hslab_cache {
 	struct list_head zombie;	/* hslab_zombies, once off hslab_caches */
 	struct list_head routes;	/* RCU readers */
 	struct hslab_counts retired;	/* of routes that are gone */
+	struct hslab_scrub scrub;
 	bool dying;			/* destroyed: no further changes */
 
 	s64 peak;			/* READ/WRITE_ONCE; a lost race loses a sample */
 	enum hslab_action action;	/* policy.on_violation for readers without lock */
 	atomic64_t faults[HSLAB_NR_KINDS];
 	atomic64_t aside;		/* objects it had set aside */
+
+	/* hslab_quarantine.c: bytes that may be, and that CPUs have reserved. */
+	unsigned long quarantine_bound;	/* READ/WRITE_ONCE */
+	atomic_long_t quarantine_reserved;
 
 	struct kobject kobj;
 	struct completion kobj_gone;
@@ -362,6 +407,7 @@ struct hslab_fault {
 	char other[HSLAB_NAME_LEN];	/* that owns the object, if another does */
 	const void *object;
 	unsigned int size;		/* bytes of payload, as the cache was made */
+	enum hslab_state state;		/* that the object was found in */
 	int offset;			/* first bad byte, or -1 */
 	unsigned int nr_bad;		/* bytes that differ */
 	u8 expected[HSLAB_SHOWN];	/* from offset on */
@@ -438,6 +484,11 @@ enum hslab_field {
 	HSLAB_FIELD_ZERO,
 	HSLAB_FIELD_VERIFY,
 	HSLAB_FIELD_CHECK,
+	HSLAB_FIELD_QUARANTINE_KB,
+	HSLAB_FIELD_PIN,
+	HSLAB_FIELD_TRACK,
+	HSLAB_FIELD_SCRUB_INTERVAL_MS,
+	HSLAB_FIELD_POISON_TYPESAFE,
 	HSLAB_FIELD_ON_VIOLATION,
 	HSLAB_NR_FIELDS
 };
@@ -458,6 +509,9 @@ extern atomic64_t hslab_nr_faults;
 void hslab_report(struct hslab_fault *fault);
 void hslab_faults_show(struct seq_file *seq);
 
+/* hslab.c */
+void hslab_let_go(struct hslab_route *route, void *object, u64 policy);
+
 /* hslab_check.c */
 struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
 				      unsigned int nr, void *object);
@@ -465,8 +519,10 @@ void hslab_credit_owner(struct hslab_route *route, u64 plain);
 bool hslab_already_free(struct hslab_cache *cache, const void *object);
 void hslab_judge_free(struct hslab_cache *cache, void *object,
 		      unsigned long caller);
-void hslab_judge_alloc(struct hslab_route *route, void *object,
-		       unsigned long caller);
+void hslab_judge_held(struct hslab_route *route, void *object,
+		      enum hslab_state expected, unsigned long caller);
+bool hslab_still_sound(struct hslab_route *route, void *object,
+		       enum hslab_state state);
 
 /* hslab_stats.c */
 void hslab_new_peak(struct hslab_route *route);
@@ -485,6 +541,51 @@ void hslab_magazine_empty(struct hslab_route *route);
 unsigned long hslab_magazine_objects(const struct hslab_route *route);
 int hslab_magazine_init(void);
 void hslab_magazine_exit(void);
+
+void hslab_to_slub(struct hslab_route *route, unsigned long nr, void **objects);
+
+/* hslab_quarantine.c */
+int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb);
+void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb);
+void *hslab_quarantine_put(struct hslab_route *route, void *object);
+void hslab_quarantine_empty(struct hslab_route *route);
+void hslab_quarantine_close(struct hslab_route *route);
+void hslab_quarantine_free(struct hslab_route *route);
+unsigned long hslab_quarantine_scrub(struct hslab_route *route);
+void hslab_quarantine_dead(struct hslab_route *route, int cpu);
+unsigned long hslab_quarantine_skipped(const struct hslab_route *route);
+unsigned long hslab_quarantine_objects(const struct hslab_route *route);
+void hslab_quarantine_purge(void);
+int hslab_quarantine_init(void);
+void hslab_quarantine_exit(void);
+
+/* hslab_rcu.c */
+void hslab_rcu_put(struct hslab_route *route, void *object);
+bool hslab_rcu_waits(const struct hslab_store *store, const void *object);
+void hslab_rcu_flush(struct hslab_cache *cache);
+unsigned long hslab_rcu_objects(const struct hslab_route *route);
+
+/* hslab_pin.c */
+int hslab_pin_prepare(struct hslab_route *route, unsigned int pages);
+void hslab_pin_commit(struct hslab_route *route, unsigned int pages);
+void *hslab_pin_page(struct hslab_route *route, void *object, gfp_t gfp,
+		     int node);
+void hslab_pin_release(struct hslab_route *route);
+void hslab_pin_free(struct hslab_route *route);
+unsigned long hslab_pin_scrub(struct hslab_route *route);
+unsigned long hslab_pin_pages(const struct hslab_route *route);
+unsigned long hslab_pin_bytes(const struct hslab_route *route);
+
+/* hslab_track.c */
+#define HSLAB_RECORD_SIZE	48
+void hslab_track_alloc(struct hslab_route *route, void *object);
+void hslab_track_free(struct hslab_route *route, void *object);
+
+/* hslab_scrub.c */
+void hslab_scrub_init(struct hslab_cache *cache);
+void hslab_scrub(struct hslab_cache *cache);
+void hslab_scrub_set_interval(struct hslab_cache *cache, unsigned int ms);
+void hslab_scrub_stop(struct hslab_cache *cache);
 
 /* hslab_kmalloc.c */
 int hslab_kmalloc_init(void);
@@ -505,6 +606,7 @@ void hslab_debugfs_add_cache(struct hslab_cache *cache);
 void hslab_debugfs_del_cache(struct hslab_cache *cache);
 
 /* hslab_cache.c */
+extern struct workqueue_struct *hslab_wq;
 extern struct mutex hslab_mutex;
 extern struct list_head hslab_caches;		/* hslab_mutex */
 struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
@@ -521,6 +623,13 @@ void hslab_cache_retire(struct hslab_cache *cache);
 void hslab_cache_flush(void);
 int hslab_cache_init(void);
 void hslab_cache_exit(void);
+
+/* Bytes between payload and SLUB's free pointer: the tag, and a record if tracked. */
+static inline unsigned int
+hslab_tag_bytes(const struct hslab_geometry *geometry)
+{
+	return HSLAB_TAG_SIZE + (geometry->tracked ? HSLAB_RECORD_SIZE : 0);
+}
 
 static inline bool hslab_filled(u64 bits)
 {
@@ -542,6 +651,16 @@ static inline bool hslab_intact_head(const u64 *words, unsigned int nr,
 				     u64 pattern)
 {
 	return words[0] == pattern && words[nr - 1] == pattern;
+}
+
+/* Do words hold the fill still, as closely as a policy word wants to know? */
+static __always_inline bool hslab_fill_sound(const u64 *words, unsigned int nr,
+					     u64 pattern, u64 policy)
+{
+	if (!(policy & (HSLAB_POL_HEAD | HSLAB_POL_FULL)))
+		return true;
+	return likely(hslab_intact_head(words, nr, pattern)) &&
+	       (!(policy & HSLAB_POL_FULL) || hslab_intact(words, nr, pattern));
 }
 
 static inline struct hslab_route *

@@ -58,6 +58,31 @@ static unsigned long hslab_take_oldest(struct hslab_route *route,
 }
 
 /**
+ * hslab_to_slub() - give objects back to SLUB
+ * @route: the objects' route
+ * @nr: how many, 0 too
+ * @objects: the objects, FREE; the array is written to
+ *
+ * Where there is a quarantine this is its end, and they are verified.
+ *
+ * Context: any but NMI.
+ */
+void hslab_to_slub(struct hslab_route *route, unsigned long nr, void **objects)
+{
+	unsigned long i, sound = nr;
+
+	if (READ_ONCE(route->policy) & HSLAB_POL_QUARANTINE) {
+		for (i = 0, sound = 0; i < nr; i++)
+			if (hslab_still_sound(route, objects[i], HSLAB_FREE))
+				objects[sound++] = objects[i];
+	}
+	if (sound == 1)
+		kmem_cache_free(route->kmem, objects[0]);
+	else if (sound)
+		kmem_cache_free_bulk(route->kmem, sound, objects);
+}
+
+/**
  * hslab_magazine_put() - free an object that the magazine did not take
  * @route: the object's route
  * @object: the object, FREE
@@ -77,12 +102,8 @@ noinline void hslab_magazine_put(struct hslab_route *route, void *object)
 	if (size && !hslab_compat_is_kfence(object))
 		nr = hslab_take_oldest(route, objects, size / 2);
 	preempt_enable();
-	if (!nr) {
-		kmem_cache_free(route->kmem, object);
-		return;
-	}
 	objects[nr++] = object;
-	kmem_cache_free_bulk(route->kmem, nr, objects);
+	hslab_to_slub(route, nr, objects);
 }
 
 /* Empty the magazine of a CPU that cannot be using it. */
@@ -90,8 +111,7 @@ static void hslab_magazine_clear(struct hslab_route *route, int cpu)
 {
 	struct hslab_cpu *c = per_cpu_ptr(route->cpu, cpu);
 
-	if (c->nr)
-		kmem_cache_free_bulk(route->kmem, c->nr, c->objects);
+	hslab_to_slub(route, c->nr, c->objects);
 	c->nr = 0;
 }
 
@@ -127,8 +147,7 @@ static void hslab_magazine_empty_cpu(struct work_struct *work)
 	preempt_disable();
 	nr = hslab_take_oldest(e->route, objects, HSLAB_MAGAZINE_MAX);
 	preempt_enable();
-	if (nr)
-		kmem_cache_free_bulk(e->route->kmem, nr, objects);
+	hslab_to_slub(e->route, nr, objects);
 }
 
 /**
@@ -183,6 +202,7 @@ static int hslab_magazine_dead(unsigned int cpu)
 	rcu_read_lock();
 	list_for_each_entry_rcu(cache, &hslab_caches, node) {
 		route = rcu_dereference(cache->route);
+		hslab_quarantine_dead(route, cpu);
 		if (READ_ONCE(route->magazine))
 			hslab_magazine_clear(route, cpu);
 	}

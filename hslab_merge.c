@@ -20,6 +20,7 @@ const char *const hslab_refusal_names[HSLAB_NR_REFUSALS] = {
 	[HSLAB_REFUSE_RCU]	= "SLAB_TYPESAFE_BY_RCU never shares",
 	[HSLAB_REFUSE_FLAGS]	= "slab flags differ",
 	[HSLAB_REFUSE_USERCOPY]	= "usercopy window differs",
+	[HSLAB_REFUSE_TRACK]	= "one is tracked",
 };
 
 static_assert(ARRAY_SIZE(hslab_refusal_names) == HSLAB_NR_REFUSALS);
@@ -75,6 +76,8 @@ enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
 		return HSLAB_REFUSE_FLAGS;
 	if (a->useroffset != b->useroffset || a->usersize != b->usersize)
 		return HSLAB_REFUSE_USERCOPY;
+	if (a->tracked != b->tracked)
+		return HSLAB_REFUSE_TRACK;
 	return HSLAB_SHARE;
 }
 
@@ -133,8 +136,8 @@ struct hslab_store *hslab_store_find(const struct hslab_geometry *geometry,
  */
 unsigned int hslab_slot_size(const struct hslab_geometry *geometry)
 {
-	return ALIGN(geometry->payload + HSLAB_TAG_SIZE + sizeof(void *),
-		     geometry->align);
+	return ALIGN(geometry->payload + hslab_tag_bytes(geometry) +
+		     sizeof(void *), geometry->align);
 }
 
 /*
@@ -212,7 +215,7 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 	set_bit(id, hslab_store_ids);
 	store->kmem = kmem_cache_create_usercopy(store->kmem_name,
 						 geometry->payload +
-							HSLAB_TAG_SIZE,
+						 hslab_tag_bytes(geometry),
 						 geometry->align,
 						 geometry->flags,
 						 geometry->useroffset,

@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/moduleparam.h>
 #include <linux/string.h>
+#include <linux/stringify.h>
 
 #include "hslab_internal.h"
 
@@ -38,7 +39,8 @@ static_assert(ARRAY_SIZE(hslab_action_names) == HSLAB_NR_ACT);
 
 /*
  * A profile sets everything but on_violation, which says how much an
- * administrator trusts the machine to go on, not how closely to look.
+ * administrator trusts the machine to go on, not how closely to look, and
+ * poison_typesafe, which says what the users of a cache rely on.
  */
 struct hslab_profile {
 	const char *name;
@@ -82,6 +84,9 @@ static const struct hslab_profile hslab_profiles[] = {
 		.zero = HSLAB_ZERO_YES,
 		.verify = HSLAB_VERIFY_FULL,
 		.check = true,
+		.quarantine_kb = 256,
+		.pin = 4096,
+		.scrub_interval_ms = 60000,
 	} },
 };
 
@@ -101,12 +106,13 @@ static int hslab_parse_profile(struct hslab_policy *policy, const char *value)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(hslab_profiles); i++) {
-		enum hslab_action action = policy->on_violation;
+		struct hslab_policy before = *policy;
 
 		if (strcmp(value, hslab_profiles[i].name))
 			continue;
 		*policy = hslab_profiles[i].policy;
-		policy->on_violation = action;
+		policy->on_violation = before.on_violation;
+		policy->poison_typesafe = before.poison_typesafe;
 		return 0;
 	}
 	return -EINVAL;
@@ -117,7 +123,10 @@ static bool hslab_policy_matches(const struct hslab_policy *a,
 {
 	return a->merge == b->merge && a->poison == b->poison &&
 	       a->poison_byte == b->poison_byte && a->zero == b->zero &&
-	       a->verify == b->verify && a->check == b->check;
+	       a->verify == b->verify && a->check == b->check &&
+	       a->quarantine_kb == b->quarantine_kb && a->pin == b->pin &&
+	       a->track == b->track &&
+	       a->scrub_interval_ms == b->scrub_interval_ms;
 }
 
 static void hslab_format_profile(const struct hslab_policy *policy, char *value)
@@ -247,17 +256,108 @@ static void hslab_format_verify(const struct hslab_policy *policy, char *value)
 	strscpy(value, hslab_verify_names[policy->verify], HSLAB_VALUE_LEN);
 }
 
-static int hslab_parse_check(struct hslab_policy *policy, const char *value)
+static int hslab_parse_bool(const char *value, bool *result)
 {
 	if (strcmp(value, "0") && strcmp(value, "1"))
 		return -EINVAL;
-	policy->check = value[0] == '1';
+	*result = value[0] == '1';
 	return 0;
+}
+
+/* A decimal number up to @max, and nothing else: no sign, no leading zero. */
+static int hslab_parse_number(const char *value, unsigned int max,
+			      unsigned int *result)
+{
+	unsigned int number;
+
+	if (!isdigit(value[0]) || (value[0] == '0' && value[1]) ||
+	    kstrtouint(value, 10, &number) || number > max)
+		return -EINVAL;
+	*result = number;
+	return 0;
+}
+
+static void hslab_format_number(unsigned int number, char *value)
+{
+	snprintf(value, HSLAB_VALUE_LEN, "%u", number);
+}
+
+static int hslab_parse_check(struct hslab_policy *policy, const char *value)
+{
+	return hslab_parse_bool(value, &policy->check);
 }
 
 static void hslab_format_check(const struct hslab_policy *policy, char *value)
 {
-	strscpy(value, policy->check ? "1" : "0", HSLAB_VALUE_LEN);
+	hslab_format_number(policy->check, value);
+}
+
+#define HSLAB_QUARANTINE_MAX	1048576		/* KiB */
+
+static int hslab_parse_quarantine(struct hslab_policy *policy,
+				  const char *value)
+{
+	return hslab_parse_number(value, HSLAB_QUARANTINE_MAX,
+				  &policy->quarantine_kb);
+}
+
+static void hslab_format_quarantine(const struct hslab_policy *policy,
+				    char *value)
+{
+	hslab_format_number(policy->quarantine_kb, value);
+}
+
+#define HSLAB_PIN_MAX		1048576		/* pages */
+
+static int hslab_parse_pin(struct hslab_policy *policy, const char *value)
+{
+	return hslab_parse_number(value, HSLAB_PIN_MAX, &policy->pin);
+}
+
+static void hslab_format_pin(const struct hslab_policy *policy, char *value)
+{
+	hslab_format_number(policy->pin, value);
+}
+
+static int hslab_parse_track(struct hslab_policy *policy, const char *value)
+{
+	return hslab_parse_bool(value, &policy->track);
+}
+
+static void hslab_format_track(const struct hslab_policy *policy, char *value)
+{
+	hslab_format_number(policy->track, value);
+}
+
+#define HSLAB_INTERVAL_MIN	10		/* ms */
+#define HSLAB_INTERVAL_MAX	86400000	/* a day */
+
+static int hslab_parse_interval(struct hslab_policy *policy, const char *value)
+{
+	unsigned int ms;
+
+	if (hslab_parse_number(value, HSLAB_INTERVAL_MAX, &ms) ||
+	    (ms && ms < HSLAB_INTERVAL_MIN))
+		return -EINVAL;
+	policy->scrub_interval_ms = ms;
+	return 0;
+}
+
+static void hslab_format_interval(const struct hslab_policy *policy,
+				  char *value)
+{
+	hslab_format_number(policy->scrub_interval_ms, value);
+}
+
+static int hslab_parse_typesafe(struct hslab_policy *policy, const char *value)
+{
+	return hslab_parse_bool(value, &policy->poison_typesafe);
+}
+
+static void hslab_format_typesafe(const struct hslab_policy *policy,
+				  char *value)
+{
+	hslab_format_number(policy->poison_typesafe, value);
 }
 
 static int hslab_parse_action(struct hslab_policy *policy, const char *value)
@@ -299,6 +399,31 @@ const struct hslab_policy_field hslab_fields[HSLAB_NR_FIELDS] = {
 	},
 	[HSLAB_FIELD_CHECK] = {
 		"check", hslab_parse_check, hslab_format_check,
+		"0 or 1",
+	},
+	[HSLAB_FIELD_QUARANTINE_KB] = {
+		"quarantine_kb", hslab_parse_quarantine,
+		hslab_format_quarantine,
+		"0 or KiB, at most " __stringify(HSLAB_QUARANTINE_MAX),
+	},
+	[HSLAB_FIELD_PIN] = {
+		"pin", hslab_parse_pin, hslab_format_pin,
+		"0 or the number of pages to pin, at most "
+		__stringify(HSLAB_PIN_MAX),
+	},
+	[HSLAB_FIELD_TRACK] = {
+		"track", hslab_parse_track, hslab_format_track,
+		"0 or 1",
+	},
+	[HSLAB_FIELD_SCRUB_INTERVAL_MS] = {
+		"scrub_interval_ms", hslab_parse_interval,
+		hslab_format_interval,
+		"0 or milliseconds, from " __stringify(HSLAB_INTERVAL_MIN)
+		" to " __stringify(HSLAB_INTERVAL_MAX),
+	},
+	[HSLAB_FIELD_POISON_TYPESAFE] = {
+		"poison_typesafe", hslab_parse_typesafe,
+		hslab_format_typesafe,
 		"0 or 1",
 	},
 	[HSLAB_FIELD_ON_VIOLATION] = {
@@ -371,6 +496,16 @@ HSLAB_PARAM(verify, HSLAB_FIELD_VERIFY);
 MODULE_PARM_DESC(verify, "verify poison at allocation by default: off, head or full");
 HSLAB_PARAM(check, HSLAB_FIELD_CHECK);
 MODULE_PARM_DESC(check, "check tags by default: 0 or 1");
+HSLAB_PARAM(quarantine_kb, HSLAB_FIELD_QUARANTINE_KB);
+MODULE_PARM_DESC(quarantine_kb, "KiB of freed objects a cache keeps from reuse by default: 0 (off) or more");
+HSLAB_PARAM(pin, HSLAB_FIELD_PIN);
+MODULE_PARM_DESC(pin, "slab pages a cache keeps for ever by default: 0 (off) or more");
+HSLAB_PARAM(track, HSLAB_FIELD_TRACK);
+MODULE_PARM_DESC(track, "record who allocates and frees by default: 0 or 1");
+HSLAB_PARAM(scrub_interval_ms, HSLAB_FIELD_SCRUB_INTERVAL_MS);
+MODULE_PARM_DESC(scrub_interval_ms, "milliseconds between scrubs by default: 0 (never) or more");
+HSLAB_PARAM(poison_typesafe, HSLAB_FIELD_POISON_TYPESAFE);
+MODULE_PARM_DESC(poison_typesafe, "poison SLAB_TYPESAFE_BY_RCU caches by default: 0 or 1");
 HSLAB_PARAM(on_violation, HSLAB_FIELD_ON_VIOLATION);
 MODULE_PARM_DESC(on_violation, "what to do on a violation by default: report, warn, kill or panic");
 
@@ -408,8 +543,9 @@ static bool hslab_wants_zero(const struct hslab_policy *policy,
  * @cache: the cache it is for
  *
  * SLAB_TYPESAFE_BY_RCU: readers may look at an object until a grace period
- * after its free, and may rely on content across its reuse, so it is neither
- * filled nor zeroed.
+ * after its free, and may rely on content across its reuse. So it is neither
+ * filled nor zeroed, unless poison_typesafe says that nobody relies on content;
+ * then a free waits for the grace period before it does anything.
  *
  * Return: the policy word.
  */
@@ -417,7 +553,7 @@ u64 hslab_policy_word(const struct hslab_policy *policy,
 		      const struct hslab_cache *cache)
 {
 	bool typesafe = cache->geometry.flags & SLAB_TYPESAFE_BY_RCU;
-	u64 word = 0;
+	u64 word = 0, changes = 0;
 
 	if (policy->check)
 		word |= HSLAB_POL_CHECK;
@@ -425,11 +561,20 @@ u64 hslab_policy_word(const struct hslab_policy *policy,
 		word |= HSLAB_POL_HEAD;
 	else if (policy->verify == HSLAB_VERIFY_FULL)
 		word |= HSLAB_POL_FULL;
+	if (policy->quarantine_kb)
+		word |= HSLAB_POL_QUARANTINE;
+	if (policy->track)
+		word |= HSLAB_POL_TRACK;
 	if (cache->pad_mask)
 		word |= HSLAB_POL_PAD;
-	if (typesafe)
-		return word;
+
+	/* What changes content. */
 	if (hslab_wants_zero(policy, cache))
-		word |= HSLAB_POL_ZERO;
-	return word | hslab_fill_bits(policy->poison, policy->poison_byte);
+		changes |= HSLAB_POL_ZERO;
+	changes |= hslab_fill_bits(policy->poison, policy->poison_byte);
+	if (!typesafe)
+		return word | changes;
+	if (policy->poison_typesafe && changes)
+		word |= changes | HSLAB_POL_DEFER;
+	return word;
 }

@@ -98,6 +98,11 @@ CACHE_ATTR_POLICY(poison, HSLAB_FIELD_POISON);
 CACHE_ATTR_POLICY(zero, HSLAB_FIELD_ZERO);
 CACHE_ATTR_POLICY(verify, HSLAB_FIELD_VERIFY);
 CACHE_ATTR_POLICY(check, HSLAB_FIELD_CHECK);
+CACHE_ATTR_POLICY(quarantine_kb, HSLAB_FIELD_QUARANTINE_KB);
+CACHE_ATTR_POLICY(pin, HSLAB_FIELD_PIN);
+CACHE_ATTR_POLICY(track, HSLAB_FIELD_TRACK);
+CACHE_ATTR_POLICY(scrub_interval_ms, HSLAB_FIELD_SCRUB_INTERVAL_MS);
+CACHE_ATTR_POLICY(poison_typesafe, HSLAB_FIELD_POISON_TYPESAFE);
 CACHE_ATTR_POLICY(on_violation, HSLAB_FIELD_ON_VIOLATION);
 
 CACHE_SHOW(object_size)
@@ -107,7 +112,12 @@ CACHE_SHOW(object_size)
 
 CACHE_SHOW(slot_size)
 {
-	return sysfs_emit(buf, "%u\n", hslab_slot_size(&cache->geometry));
+	unsigned int size;
+
+	mutex_lock(&hslab_mutex);
+	size = hslab_slot_size(&hslab_current_route(cache)->store->geometry);
+	mutex_unlock(&hslab_mutex);
+	return sysfs_emit(buf, "%u\n", size);
 }
 
 CACHE_SHOW(align)
@@ -177,15 +187,37 @@ CACHE_SHOW(stores_draining)
 	return len + sysfs_emit_at(buf, len, "%s\n", len ? "" : "none");
 }
 
-CACHE_STORE(shrink)
+/* Was 1 written to a file that makes something happen? */
+static int hslab_told_to(const char *who, const char *what, const char *buf,
+			 size_t count)
 {
 	char value[HSLAB_VALUE_LEN];
 
 	if (hslab_written(value, buf, count) || strcmp(value, "1")) {
-		pr_warn_ratelimited("cache %s: shrink takes 1\n", cache->name);
+		pr_warn_ratelimited("%s: %s takes 1\n", who, what);
 		return -EINVAL;
 	}
-	hslab_cache_shrink(cache);
+	return 0;
+}
+
+CACHE_STORE(shrink)
+{
+	int err = hslab_told_to(cache->name, attr->attr.name, buf, count);
+
+	if (!err)
+		hslab_cache_shrink(cache);
+	return err ? err : count;
+}
+
+CACHE_STORE(scrub)
+{
+	int err = hslab_told_to(cache->name, attr->attr.name, buf, count);
+
+	if (err)
+		return err;
+	mutex_lock(&hslab_mutex);
+	hslab_scrub(cache);
+	mutex_unlock(&hslab_mutex);
 	return count;
 }
 
@@ -198,6 +230,7 @@ CACHE_ATTR_RO(owner);
 CACHE_ATTR_RO(store);
 CACHE_ATTR_RO(stores_draining);
 CACHE_ATTR(shrink, 0200, NULL, hslab_shrink_store, 0);
+CACHE_ATTR(scrub, 0200, NULL, hslab_scrub_store, 0);
 
 static struct attribute *hslab_cache_attrs[] = {
 	&hslab_attr_profile.attr,
@@ -206,6 +239,11 @@ static struct attribute *hslab_cache_attrs[] = {
 	&hslab_attr_zero.attr,
 	&hslab_attr_verify.attr,
 	&hslab_attr_check.attr,
+	&hslab_attr_quarantine_kb.attr,
+	&hslab_attr_pin.attr,
+	&hslab_attr_track.attr,
+	&hslab_attr_scrub_interval_ms.attr,
+	&hslab_attr_poison_typesafe.attr,
 	&hslab_attr_on_violation.attr,
 	&hslab_attr_object_size.attr,
 	&hslab_attr_slot_size.attr,
@@ -216,6 +254,7 @@ static struct attribute *hslab_cache_attrs[] = {
 	&hslab_attr_store.attr,
 	&hslab_attr_stores_draining.attr,
 	&hslab_attr_shrink.attr,
+	&hslab_attr_scrub.attr,
 	NULL
 };
 
@@ -234,6 +273,17 @@ enum hslab_stat {
 	HSLAB_STAT_PAYLOAD_BYTES,
 	HSLAB_STAT_TAG_BYTES,
 };
+
+/* Bytes of tag and record that an object of the current route has. */
+static unsigned int hslab_cache_tag_bytes(struct hslab_cache *cache)
+{
+	unsigned int bytes;
+
+	mutex_lock(&hslab_mutex);
+	bytes = hslab_tag_bytes(&hslab_current_route(cache)->store->geometry);
+	mutex_unlock(&hslab_mutex);
+	return bytes;
+}
 
 CACHE_SHOW(stat)
 {
@@ -268,7 +318,7 @@ CACHE_SHOW(stat)
 		value = live * cache->size;
 		break;
 	case HSLAB_STAT_TAG_BYTES:
-		value = live * HSLAB_TAG_SIZE;
+		value = live * hslab_cache_tag_bytes(cache);
 		break;
 	default:
 		return -EINVAL;
@@ -297,6 +347,69 @@ CACHE_SHOW(cached)
 	return len;
 }
 
+/* What is counted where it is, on the current route. */
+enum hslab_held {
+	HSLAB_HELD_QUARANTINED,
+	HSLAB_HELD_QUARANTINE_BYTES,
+	HSLAB_HELD_QUARANTINE_SKIPPED,
+	HSLAB_HELD_PINNED,
+	HSLAB_HELD_PINNED_BYTES,
+	HSLAB_HELD_SCRUBS,
+	HSLAB_HELD_SCRUBBED,
+	HSLAB_HELD_SCRUB_NS,
+};
+
+CACHE_SHOW(held)
+{
+	struct hslab_route *route;
+	u64 value = 0;
+
+	mutex_lock(&hslab_mutex);
+	route = hslab_current_route(cache);
+	switch ((enum hslab_held)attr->arg) {
+	case HSLAB_HELD_QUARANTINED:
+		value = hslab_quarantine_objects(route);
+		break;
+	case HSLAB_HELD_QUARANTINE_BYTES:
+		value = hslab_quarantine_objects(route) *
+			hslab_slot_size(&route->store->geometry);
+		break;
+	case HSLAB_HELD_QUARANTINE_SKIPPED:
+		value = hslab_quarantine_skipped(route);
+		break;
+	case HSLAB_HELD_PINNED:
+		value = hslab_pin_pages(route);
+		break;
+	case HSLAB_HELD_PINNED_BYTES:
+		value = hslab_pin_bytes(route);
+		break;
+	case HSLAB_HELD_SCRUBS:
+		value = cache->scrub.runs;
+		break;
+	case HSLAB_HELD_SCRUBBED:
+		value = cache->scrub.objects;
+		break;
+	case HSLAB_HELD_SCRUB_NS:
+		value = cache->scrub.ns;
+		break;
+	}
+	mutex_unlock(&hslab_mutex);
+	return sysfs_emit(buf, "%llu\n", value);
+}
+
+/* Of all routes. */
+CACHE_SHOW(rcu_pending)
+{
+	struct hslab_route *route;
+	unsigned long sum = 0;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(route, &cache->routes, in_cache)
+		sum += hslab_rcu_objects(route);
+	mutex_unlock(&hslab_mutex);
+	return sysfs_emit(buf, "%lu\n", sum);
+}
+
 CACHE_SHOW(kind)
 {
 	return sysfs_emit(buf, "%lld\n",
@@ -316,6 +429,18 @@ CACHE_ATTR_STAT(zero_skipped, HSLAB_STAT_ZERO_SKIPPED);
 CACHE_ATTR_STAT(verified, HSLAB_STAT_VERIFIED);
 CACHE_ATTR_STAT(payload_bytes, HSLAB_STAT_PAYLOAD_BYTES);
 CACHE_ATTR_STAT(tag_bytes, HSLAB_STAT_TAG_BYTES);
+#define CACHE_ATTR_HELD(_name, _held)					\
+	CACHE_ATTR(_name, 0444, hslab_held_show, NULL, _held)
+
+CACHE_ATTR_HELD(quarantined, HSLAB_HELD_QUARANTINED);
+CACHE_ATTR_HELD(quarantine_bytes, HSLAB_HELD_QUARANTINE_BYTES);
+CACHE_ATTR_HELD(quarantine_skipped, HSLAB_HELD_QUARANTINE_SKIPPED);
+CACHE_ATTR_HELD(pinned_pages, HSLAB_HELD_PINNED);
+CACHE_ATTR_HELD(pinned_bytes, HSLAB_HELD_PINNED_BYTES);
+CACHE_ATTR_HELD(scrubs, HSLAB_HELD_SCRUBS);
+CACHE_ATTR_HELD(scrubbed, HSLAB_HELD_SCRUBBED);
+CACHE_ATTR_HELD(scrub_ns, HSLAB_HELD_SCRUB_NS);
+CACHE_ATTR_RO(rcu_pending);
 CACHE_ATTR_RO(peak);
 CACHE_ATTR_RO(aside);
 CACHE_ATTR_RO(cached);
@@ -339,6 +464,15 @@ static struct attribute *hslab_stat_attrs[] = {
 	&hslab_attr_tag_bytes.attr,
 	&hslab_attr_aside.attr,
 	&hslab_attr_cached.attr,
+	&hslab_attr_quarantined.attr,
+	&hslab_attr_quarantine_bytes.attr,
+	&hslab_attr_quarantine_skipped.attr,
+	&hslab_attr_rcu_pending.attr,
+	&hslab_attr_pinned_pages.attr,
+	&hslab_attr_pinned_bytes.attr,
+	&hslab_attr_scrubs.attr,
+	&hslab_attr_scrubbed.attr,
+	&hslab_attr_scrub_ns.attr,
 	&hslab_attr_faults_double_free.attr,
 	&hslab_attr_faults_cross_cache_free.attr,
 	&hslab_attr_faults_invalid_free.attr,
@@ -349,7 +483,7 @@ static struct attribute *hslab_stat_attrs[] = {
 	NULL
 };
 
-static_assert(ARRAY_SIZE(hslab_stat_attrs) == 11 + HSLAB_NR_KINDS + 1,
+static_assert(ARRAY_SIZE(hslab_stat_attrs) == 20 + HSLAB_NR_KINDS + 1,
 	      "a faults_* file for each kind");
 
 static const struct attribute_group hslab_stat_group = {
@@ -552,6 +686,11 @@ DEFAULT_ATTR(poison, HSLAB_FIELD_POISON);
 DEFAULT_ATTR(zero, HSLAB_FIELD_ZERO);
 DEFAULT_ATTR(verify, HSLAB_FIELD_VERIFY);
 DEFAULT_ATTR(check, HSLAB_FIELD_CHECK);
+DEFAULT_ATTR(quarantine_kb, HSLAB_FIELD_QUARANTINE_KB);
+DEFAULT_ATTR(pin, HSLAB_FIELD_PIN);
+DEFAULT_ATTR(track, HSLAB_FIELD_TRACK);
+DEFAULT_ATTR(scrub_interval_ms, HSLAB_FIELD_SCRUB_INTERVAL_MS);
+DEFAULT_ATTR(poison_typesafe, HSLAB_FIELD_POISON_TYPESAFE);
 DEFAULT_ATTR(on_violation, HSLAB_FIELD_ON_VIOLATION);
 
 static struct attribute *hslab_default_attrs[] = {
@@ -560,6 +699,11 @@ static struct attribute *hslab_default_attrs[] = {
 	&hslab_default_zero.attr.attr,
 	&hslab_default_verify.attr.attr,
 	&hslab_default_check.attr.attr,
+	&hslab_default_quarantine_kb.attr.attr,
+	&hslab_default_pin.attr.attr,
+	&hslab_default_track.attr.attr,
+	&hslab_default_scrub_interval_ms.attr.attr,
+	&hslab_default_poison_typesafe.attr.attr,
 	&hslab_default_on_violation.attr.attr,
 	NULL
 };
@@ -611,14 +755,27 @@ static ssize_t profile_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ? err : count;
 }
 
+/* Empty all quarantines. */
+static ssize_t purge_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	int err = hslab_told_to("hslab", attr->attr.name, buf, count);
+
+	if (!err)
+		hslab_quarantine_purge();
+	return err ? err : count;
+}
+
 static struct kobj_attribute hslab_top_version = __ATTR_RO(version);
 static struct kobj_attribute hslab_top_faults = __ATTR_RO(faults);
 static struct kobj_attribute hslab_top_profile = __ATTR_RW(profile);
+static struct kobj_attribute hslab_top_purge = __ATTR_WO(purge);
 
 static struct attribute *hslab_top_attrs[] = {
 	&hslab_top_version.attr,
 	&hslab_top_faults.attr,
 	&hslab_top_profile.attr,
+	&hslab_top_purge.attr,
 	NULL
 };
 

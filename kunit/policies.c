@@ -575,7 +575,7 @@ static void wrong_policy(struct kunit *test)
 {
 	struct hslab_cache *cache = cache_with(test, "kunit-wrong", "debug");
 	struct hslab_policy before = cache->policy;
-	u64 word = cache->policy_word;
+	u64 word = hslab_test_route(cache)->policy;
 
 	KUNIT_EXPECT_EQ(test, -EINVAL, hslab_set_policy(cache, "colour", "1"));
 	KUNIT_EXPECT_EQ(test, -EINVAL, hslab_set_policy(cache, "", ""));
@@ -586,7 +586,7 @@ static void wrong_policy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			hslab_set_policy(cache, "merge", "group="));
 	KUNIT_EXPECT_MEMEQ(test, &cache->policy, &before, sizeof(before));
-	KUNIT_EXPECT_EQ(test, cache->policy_word, word);
+	KUNIT_EXPECT_EQ(test, hslab_test_route(cache)->policy, word);
 }
 
 static struct kunit_case policies_tests[] = {

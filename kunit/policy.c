@@ -113,7 +113,8 @@ static void good_value(struct kunit *test)
 
 			if (other == field || f == HSLAB_FIELD_PROFILE ||
 			    (field == &hslab_fields[HSLAB_FIELD_PROFILE] &&
-			     f != HSLAB_FIELD_ON_VIOLATION))
+			     f != HSLAB_FIELD_ON_VIOLATION &&
+			     f != HSLAB_FIELD_POISON_TYPESAFE))
 				continue;
 			show(&starts[i], other->name, before);
 			show(&policy, other->name, value);
@@ -337,6 +338,7 @@ struct word_case {
 #define HEAD	HSLAB_POL_HEAD
 #define FULL	HSLAB_POL_FULL
 #define ZERO	HSLAB_POL_ZERO
+#define QUARANTINE	HSLAB_POL_QUARANTINE
 #define PAD	HSLAB_POL_PAD
 
 static const struct word_case word_cases[] = {
@@ -346,7 +348,7 @@ static const struct word_case word_cases[] = {
 	  .word = CHECK | HEAD | FILL(BYTE, 0) },
 	{ "debug", "debug", .word = CHECK | FULL | FILL(BYTE, 0x6b) },
 	{ "paranoid", "paranoid",
-	  .word = CHECK | FULL | ZERO | FILL(RANDOM, 0) },
+	  .word = CHECK | FULL | QUARANTINE | ZERO | FILL(RANDOM, 0) },
 
 	{ "balanced, odd size", "balanced", .odd = true, .zero_as_kernel = true,
 	  .word = CHECK | HEAD | FILL(BYTE, 0) | PAD },
@@ -358,14 +360,15 @@ static const struct word_case word_cases[] = {
 	  .word = CHECK | HEAD },
 	{ "debug, typesafe", "debug", .typesafe = true, .word = CHECK | FULL },
 	{ "paranoid, typesafe", "paranoid", .typesafe = true,
-	  .word = CHECK | FULL },
+	  .word = CHECK | FULL | QUARANTINE },
 	{ "paranoid, typesafe, odd size, ctor", "paranoid", .typesafe = true,
-	  .odd = true, .ctor = true, .word = CHECK | FULL | PAD },
+	  .odd = true, .ctor = true,
+	  .word = CHECK | FULL | QUARANTINE | PAD },
 
 	{ "balanced, ctor: auto does not zero", "balanced", .ctor = true,
 	  .word = CHECK | HEAD | FILL(BYTE, 0) },
 	{ "paranoid, ctor: 1 does", "paranoid", .ctor = true,
-	  .word = CHECK | FULL | ZERO | FILL(RANDOM, 0) },
+	  .word = CHECK | FULL | QUARANTINE | ZERO | FILL(RANDOM, 0) },
 
 	{ "zero=0", "balanced", "zero", "0",
 	  .word = CHECK | HEAD | FILL(BYTE, 0) },

@@ -19,7 +19,8 @@ DBG=/sys/kernel/debug/hslab
 PROVOKE=/sys/kernel/debug/hslab_provoke
 LOAD=/sys/kernel/debug/hslab_load
 
-POLICIES="merge poison zero verify check on_violation"
+POLICIES="merge poison zero verify check quarantine_kb pin track scrub_interval_ms
+	poison_typesafe on_violation"
 KINDS="double_free cross_cache_free invalid_free overflow write_after_free bad_tag not_freed"
 
 # get FILE: its first line, in VALUE.

@@ -95,15 +95,17 @@ defaults()
 }
 
 insmod "$MODULES/hslab.ko" merge=owner poison=0x6b zero=1 verify=full check=0 \
+	quarantine_kb=64 pin=8 track=1 scrub_interval_ms=1000 poison_typesafe=1 \
 	on_violation=warn
-defaults merge=owner poison=0x6b zero=1 verify=full check=0 on_violation=warn
+set_to="merge=owner poison=0x6b zero=1 verify=full check=0 quarantine_kb=64 pin=8 track=1"
+set_to="$set_to scrub_interval_ms=1000 poison_typesafe=1 on_violation=warn"
+defaults $set_to
 got=
 for policy in $POLICIES; do
 	get "$CACHES/hslab-64/$policy"
 	got="$got${got:+ }$policy=$VALUE"
 done
-is "hslab's own caches start with them" "$got" \
-	"merge=owner poison=0x6b zero=1 verify=full check=0 on_violation=warn"
+is "hslab's own caches start with them" "$got" "$set_to"
 rmmod hslab
 for profile in off fast balanced debug paranoid; do
 	insmod "$MODULES/hslab.ko" profile=$profile
@@ -123,7 +125,9 @@ is "parameter merge=group=abc" "$VALUE" group=abc
 rmmod hslab
 
 for bad in profile=none profile= merge=all merge=group= poison=0x100 poison=6b \
-	zero=2 verify=some check=2 check=yes on_violation=ignore; do
+	zero=2 verify=some check=2 check=yes quarantine_kb=-1 quarantine_kb=1048577 \
+	quarantine_kb=1k pin=1048577 pin=x track=2 scrub_interval_ms=9 \
+	scrub_interval_ms=86400001 poison_typesafe=2 on_violation=ignore; do
 	said=$(insmod "$MODULES/hslab.ko" $bad 2>&1)
 	is "a bad parameter $bad" "${said##*: }" "Invalid argument"
 	nothing_left || {

@@ -32,6 +32,9 @@ struct hslab_cache;
  * @ctor: constructor, run by hslab on an object whose content is not a
  *	constructed one: a new object, or one that was poisoned or zeroed.
  *	It must not sleep. Context: that of the allocation.
+ * @poison_typesafe: a %SLAB_TYPESAFE_BY_RCU cache whose users do not rely on
+ *	content across reuse: poison and zero are honoured, and each free waits
+ *	for a grace period. Else both are ignored for such a cache.
  * @profile: name of the profile the cache starts with, NULL for the defaults
  *	under /sys/kernel/hslab/defaults.
  */
@@ -41,6 +44,7 @@ struct hslab_args {
 	unsigned int useroffset;
 	unsigned int usersize;
 	void (*ctor)(void *object);
+	bool poison_typesafe;
 	const char *profile;
 };
 
@@ -78,6 +82,8 @@ int hslab_alloc_bulk(struct hslab_cache *cache, gfp_t gfp, size_t nr,
 		     void **objects);
 void hslab_free(struct hslab_cache *cache, void *object);
 void hslab_free_bulk(struct hslab_cache *cache, size_t nr, void **objects);
+void hslab_free_rcu(struct hslab_cache *cache, void *object);
+void hslab_free_rcu_bulk(struct hslab_cache *cache, size_t nr, void **objects);
 
 /**
  * hslab_zalloc() - allocate a zeroed object

@@ -1,0 +1,762 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Quarantine: freed objects that are kept from reuse for a while, so that a
+ * write after free or a second free meets them here.
+ *
+ * Each CPU has a part of a route's quarantine:
+ *
+ *	free --> front: a slot at random --> queue: first in, first out --> SLUB
+ *	         (its former content moves on)                       (or a magazine)
+ *
+ * An object stays for as many frees as the queue is long, and for a number of
+ * further ones that is geometrically distributed, with the number of slots in
+ * front as its mean.
+ *
+ * The bound is one of bytes of slots, over all CPUs. A CPU reserves some of
+ * them before it keeps more objects, so one that frees alone may have them all;
+ * when another finds nothing left, hslab_balance() takes back what is more
+ * than a fair share.
+ *
+ * CONCURRENCY
+ *
+ * A part is protected by its lock, a raw spinlock that is held for a few
+ * instructions; fills, checks and SLUB are left to the time after it. What is
+ * taken out is in the hands of who took it. An object that is being scrubbed
+ * stays in its place with HSLAB_BUSY set; who takes it out leaves it to the
+ * scrub.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/log2.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <linux/workqueue.h>
+
+#include "hslab_internal.h"
+
+#define HSLAB_FRONT		256	/* slots, a power of two */
+#define HSLAB_BLOCK		62	/* objects: a block has 512 bytes */
+#define HSLAB_BATCH		16	/* objects that are taken out at a time */
+#define HSLAB_BUSY		1UL	/* in a pointer: it is being scrubbed */
+
+struct hslab_block {
+	struct hslab_block *next;
+	unsigned long first;		/* number of its first place in the queue */
+	void *objects[HSLAB_BLOCK];
+};
+
+struct hslab_quarantine_cpu {
+	raw_spinlock_t lock;
+	bool closed;			/* takes nothing any more */
+	bool low;			/* the queue wants a block; READ_ONCE too */
+	unsigned int mask;		/* slots in front that are used, less one */
+	u64 random;			/* state of a linear congruential generator */
+	unsigned long nr;		/* objects, front and queue; READ_ONCE too */
+	unsigned long quota;		/* objects it has reserved room for */
+	unsigned long skipped;		/* objects it had no memory for; READ_ONCE too */
+	unsigned long first, end;	/* numbers of places in the queue */
+	struct hslab_block *head, *tail, *spare;
+	void *front[HSLAB_FRONT];
+};
+
+struct hslab_quarantine {
+	struct hslab_quarantine_cpu __percpu *cpu;
+	unsigned int slot;		/* bytes that an object takes */
+};
+
+static void hslab_balance(struct work_struct *work);
+static DECLARE_DELAYED_WORK(hslab_balance_work, hslab_balance);
+
+static void hslab_balance_soon(void)
+{
+	if (!delayed_work_pending(&hslab_balance_work))
+		queue_delayed_work(hslab_wq, &hslab_balance_work, HZ / 10);
+}
+
+/*
+ * THE QUEUE. Under the lock of the part.
+ */
+static bool hslab_queue_room(const struct hslab_quarantine_cpu *c)
+{
+	return c->spare ||
+	       (c->tail && c->end - c->tail->first < HSLAB_BLOCK);
+}
+
+/* There is room. */
+static void hslab_queue_push(struct hslab_quarantine_cpu *c, void *object)
+{
+	struct hslab_block *block = c->tail;
+
+	if (!block || c->end - block->first == HSLAB_BLOCK) {
+		block = c->spare;
+		c->spare = block->next;
+		block->next = NULL;
+		block->first = c->end;
+		if (c->tail)
+			c->tail->next = block;
+		else
+			c->head = block;
+		c->tail = block;
+	}
+	block->objects[c->end++ - block->first] = object;
+	WRITE_ONCE(c->low, !hslab_queue_room(c));
+}
+
+/* What is in the first place: NULL if it is empty, or the queue is. */
+static void *hslab_queue_pop(struct hslab_quarantine_cpu *c)
+{
+	struct hslab_block *block = c->head;
+	void *object;
+
+	if (c->first == c->end)
+		return NULL;
+	object = block->objects[c->first++ - block->first];
+	if (c->first - block->first == HSLAB_BLOCK) {
+		c->head = block->next;
+		if (!c->head)
+			c->tail = NULL;
+		block->next = c->spare;
+		c->spare = block;
+	}
+	return object;
+}
+
+/*
+ * ONE CPU'S PART. Under its lock.
+ */
+
+/* @object leaves its place; NULL if a scrub has it, and will see to it. */
+static void *hslab_part_leaves(struct hslab_quarantine_cpu *c, void *object)
+{
+	WRITE_ONCE(c->nr, c->nr - 1);
+	return (unsigned long)object & HSLAB_BUSY ? NULL : object;
+}
+
+/* Take the object out that has been there for longest; NULL if there is none. */
+static void *hslab_part_pop(struct hslab_quarantine_cpu *c)
+{
+	unsigned int i;
+	void *object;
+
+	while (c->first != c->end) {
+		object = hslab_queue_pop(c);
+		if (object)
+			object = hslab_part_leaves(c, object);
+		if (object)
+			return object;
+	}
+	for (i = 0; c->nr && i < HSLAB_FRONT; i++) {
+		object = c->front[i];
+		c->front[i] = NULL;
+		if (object)
+			object = hslab_part_leaves(c, object);
+		if (object)
+			return object;
+	}
+	return NULL;
+}
+
+/* A slot of the front, at random: Knuth's MMIX generator, of which the upper bits are good. */
+static unsigned int hslab_part_slot(struct hslab_quarantine_cpu *c)
+{
+	c->random = c->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (c->random >> 40) & c->mask;
+}
+
+static void hslab_unreserve(struct hslab_route *route,
+			    struct hslab_quarantine_cpu *c, unsigned long quota)
+{
+	if (c->quota <= quota)
+		return;
+	atomic_long_sub((c->quota - quota) * route->quarantine->slot,
+			&route->cache->quarantine_reserved);
+	c->quota = quota;
+}
+
+/* Reserve room for more objects: a part of the bound, or what is left for one. */
+static bool hslab_reserve(struct hslab_route *route,
+			  struct hslab_quarantine_cpu *c)
+{
+	struct hslab_cache *cache = route->cache;
+	unsigned long bound = READ_ONCE(cache->quarantine_bound);
+	unsigned long slot = route->quarantine->slot;
+	long reserved = atomic_long_read(&cache->quarantine_reserved);
+	unsigned long nr;
+
+	if (c->closed)
+		return false;
+	do {
+		if (reserved + slot > bound)
+			return false;
+		nr = max(bound / 16 / slot, 1UL);
+		nr = min(nr, (bound - reserved) / slot);
+	} while (!atomic_long_try_cmpxchg(&cache->quarantine_reserved,
+					  &reserved, reserved + nr * slot));
+	c->quota += nr;
+	return true;
+}
+
+/* Of the @bound, what one of the CPUs that want to quarantine may have; objects. */
+static unsigned long hslab_fair_share(const struct hslab_route *route)
+{
+	unsigned long bound = READ_ONCE(route->cache->quarantine_bound);
+
+	return bound / route->quarantine->slot / num_online_cpus();
+}
+
+/*
+ * COMING AND GOING
+ */
+
+/* Get the queue of a part that is short of room another block. */
+static noinline void hslab_part_feed(struct hslab_quarantine_cpu *c)
+{
+	struct hslab_block *block;
+	unsigned long flags;
+
+	block = kmalloc(sizeof(*block), GFP_NOWAIT | __GFP_NOWARN);
+	if (!block)
+		return;
+	raw_spin_lock_irqsave(&c->lock, flags);
+	block->next = c->spare;
+	c->spare = block;
+	WRITE_ONCE(c->low, false);
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/*
+ * An object that was taken out is FREE from now on; NULL if it is damaged, and
+ * was set aside, or is not ours any more.
+ */
+static void *hslab_quarantine_leave(struct hslab_route *route, void *object)
+{
+	u64 *tag = hslab_tag(object, route->store->tag_off);
+	u64 word = READ_ONCE(*tag);
+	u64 plain = hslab_decode(route->store, object, word);
+
+	if (likely(hslab_tag_whole(plain, route->store->plain) &&
+		   (plain & HSLAB_STATE_MASK) == HSLAB_QUARANTINED)) {
+		plain ^= HSLAB_QUARANTINED ^ HSLAB_FREE;
+		if (likely(hslab_compat_tag_cmpxchg(tag, &word,
+						    hslab_encode(route->store,
+								 object,
+								 plain))))
+			return object;
+	}
+	hslab_still_sound(route, object, HSLAB_QUARANTINED);	/* reports it */
+	return NULL;
+}
+
+/**
+ * hslab_quarantine_put() - keep a freed object from reuse
+ * @route: the object's route, which has a quarantine
+ * @object: the object, QUARANTINED and filled
+ *
+ * When there is no room, the object that has been there for longest leaves for
+ * it; it is verified when it leaves for SLUB, or is handed out.
+ *
+ * Context: any but NMI.
+ * Return: an object that is FREE, for a magazine or SLUB, or NULL.
+ */
+void *hslab_quarantine_put(struct hslab_route *route, void *object)
+{
+	struct hslab_quarantine_cpu *c = raw_cpu_ptr(route->quarantine->cpu);
+	void *leaves = NULL, *moves, *refused = NULL;
+	bool hungry = false;
+	unsigned long flags;
+	unsigned int slot;
+
+	if (unlikely(READ_ONCE(c->low)))
+		hslab_part_feed(c);
+
+	raw_spin_lock_irqsave(&c->lock, flags);
+	if (c->nr >= c->quota && !hslab_reserve(route, c)) {
+		hungry = c->quota < hslab_fair_share(route);
+		leaves = hslab_part_pop(c);
+		if (!leaves) {
+			leaves = object;
+			goto unlock;
+		}
+	}
+	slot = hslab_part_slot(c);
+	moves = c->front[slot];
+	if (unlikely((unsigned long)moves & HSLAB_BUSY))
+		moves = hslab_part_leaves(c, moves);
+	if (likely(!moves || hslab_queue_room(c))) {
+		c->front[slot] = object;
+		WRITE_ONCE(c->nr, c->nr + 1);
+		if (moves)
+			hslab_queue_push(c, moves);
+	} else {
+		refused = object;
+		WRITE_ONCE(c->skipped, c->skipped + 1);
+	}
+unlock:
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+	if (unlikely(hungry))
+		hslab_balance_soon();
+	if (unlikely(refused)) {
+		refused = hslab_quarantine_leave(route, refused);
+		if (refused)
+			hslab_to_slub(route, 1, &refused);
+	}
+	return leaves ? hslab_quarantine_leave(route, leaves) : NULL;
+}
+
+/* Take up to @max objects out of a part that has more than @keep. */
+static unsigned long hslab_part_take(struct hslab_route *route,
+				     struct hslab_quarantine_cpu *c,
+				     unsigned long keep, void **objects,
+				     unsigned long max)
+{
+	unsigned long flags, taken = 0;
+
+	raw_spin_lock_irqsave(&c->lock, flags);
+	while (taken < max && c->nr > keep) {
+		objects[taken] = hslab_part_pop(c);
+		if (objects[taken])
+			taken++;
+	}
+	hslab_unreserve(route, c, max(c->nr, keep));
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+	return taken;
+}
+
+/*
+ * Let objects go from a part until it has @keep, verified; at most @max of
+ * them. How many have gone.
+ */
+static unsigned long hslab_part_drain(struct hslab_route *route, int cpu,
+				      unsigned long keep, unsigned long max)
+{
+	struct hslab_quarantine_cpu *c =
+		per_cpu_ptr(route->quarantine->cpu, cpu);
+	void *objects[HSLAB_BATCH];
+	unsigned long i, nr, taken, sum = 0;
+
+	do {
+		taken = hslab_part_take(route, c, keep, objects,
+					min_t(unsigned long, max - sum,
+					      HSLAB_BATCH));
+		for (i = 0, nr = 0; i < taken; i++) {
+			void *object = objects[i];
+
+			if (!hslab_still_sound(route, object,
+					       HSLAB_QUARANTINED))
+				continue;
+			objects[nr] = hslab_quarantine_leave(route, object);
+			if (objects[nr])
+				nr++;
+		}
+		if (nr)
+			kmem_cache_free_bulk(route->kmem, nr, objects);
+		sum += taken;
+	} while (taken == HSLAB_BATCH && sum < max);
+	return sum;
+}
+
+/**
+ * hslab_quarantine_empty() - let all objects of a route's quarantine go
+ * @route: the route
+ *
+ * Objects that are freed meanwhile may stay.
+ *
+ * Context: process context, with hslab_mutex.
+ */
+void hslab_quarantine_empty(struct hslab_route *route)
+{
+	int cpu;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	if (!route->quarantine)
+		return;
+	for_each_possible_cpu(cpu)
+		hslab_part_drain(route, cpu, 0, ULONG_MAX);
+}
+
+/* Let all go that a CPU has which is dead. Context: any that may take locks. */
+void hslab_quarantine_dead(struct hslab_route *route, int cpu)
+{
+	if (READ_ONCE(route->quarantine))
+		hslab_part_drain(route, cpu, 0, ULONG_MAX);
+}
+
+/* Take nothing any more (@closed), or take objects again. */
+static void hslab_quarantine_gate(struct hslab_route *route, bool closed,
+				  unsigned int mask)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct hslab_quarantine_cpu *c =
+			per_cpu_ptr(route->quarantine->cpu, cpu);
+
+		raw_spin_lock_irq(&c->lock);
+		c->closed = closed;
+		c->mask = mask;
+		raw_spin_unlock_irq(&c->lock);
+	}
+}
+
+/**
+ * hslab_quarantine_close() - empty the quarantine of a closed route for good
+ * @route: the route
+ *
+ * Context: process context, with hslab_mutex.
+ */
+void hslab_quarantine_close(struct hslab_route *route)
+{
+	lockdep_assert_held(&hslab_mutex);
+
+	if (!route->quarantine)
+		return;
+	hslab_quarantine_gate(route, true, 0);
+	hslab_quarantine_empty(route);
+}
+
+/* Free what hslab_quarantine_prepare() made. The route is nobody's any more. */
+void hslab_quarantine_free(struct hslab_route *route)
+{
+	struct hslab_quarantine *q = route->quarantine;
+	int cpu;
+
+	if (!q)
+		return;
+	for_each_possible_cpu(cpu) {
+		struct hslab_quarantine_cpu *c = per_cpu_ptr(q->cpu, cpu);
+		struct hslab_block *block;
+
+		if (c->tail) {
+			c->tail->next = c->spare;
+			c->spare = c->head;
+		}
+		while ((block = c->spare)) {
+			c->spare = block->next;
+			kfree(block);
+		}
+	}
+	free_percpu(q->cpu);
+	kfree(q);
+}
+
+/*
+ * SETTING THE BOUND
+ */
+
+/**
+ * hslab_quarantine_prepare() - get a route what it needs for a quarantine
+ * @route: the route
+ * @kb: the bound to come, in KiB
+ *
+ * Context: process context, with hslab_mutex.
+ * Return: 0 or -ENOMEM.
+ */
+int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb)
+{
+	struct hslab_quarantine *q;
+	int cpu;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	if (!kb || route->quarantine)
+		return 0;
+	q = kzalloc(sizeof(*q), GFP_KERNEL);
+	if (!q)
+		return -ENOMEM;
+	q->slot = hslab_slot_size(&route->store->geometry);
+	q->cpu = alloc_percpu(struct hslab_quarantine_cpu);
+	if (!q->cpu) {
+		kfree(q);
+		return -ENOMEM;
+	}
+	for_each_possible_cpu(cpu) {
+		struct hslab_quarantine_cpu *c = per_cpu_ptr(q->cpu, cpu);
+
+		raw_spin_lock_init(&c->lock);
+		c->low = true;
+		c->first = 1;		/* 0 is the front, for a scrub */
+		c->end = 1;
+		c->random = get_random_u64();
+	}
+	WRITE_ONCE(route->quarantine, q);
+	return 0;
+}
+
+/*
+ * Slots in front for a bound of @nr objects, less one: half of them, but no more
+ * than there are.
+ */
+static unsigned int hslab_front_mask(unsigned long nr)
+{
+	if (nr < 4)
+		return 0;
+	return min_t(unsigned long, rounddown_pow_of_two(nr / 2),
+		     HSLAB_FRONT) - 1;
+}
+
+/**
+ * hslab_quarantine_commit() - set the bound of a quarantine
+ * @route: a route that was prepared for it
+ * @kb: the bound in KiB; 0 for none
+ *
+ * When the bound is lowered, all that are in quarantine leave.
+ *
+ * Context: process context, with hslab_mutex.
+ */
+void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb)
+{
+	unsigned long bound = (unsigned long)kb * SZ_1K, before;
+	struct hslab_cache *cache = route->cache;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	before = cache->quarantine_bound;
+	WRITE_ONCE(cache->quarantine_bound, bound);
+	if (!route->quarantine)
+		return;
+	hslab_quarantine_gate(route, false,
+			      hslab_front_mask(bound / route->quarantine->slot));
+	if (bound < before)
+		hslab_quarantine_empty(route);
+}
+
+/* How many objects are in a route's quarantine. */
+unsigned long hslab_quarantine_objects(const struct hslab_route *route)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	if (!route->quarantine)
+		return 0;
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(route->quarantine->cpu, cpu)->nr);
+	return sum;
+}
+
+/* How many objects did not get in, or not for long, since memory was short. */
+unsigned long hslab_quarantine_skipped(const struct hslab_route *route)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	if (!route->quarantine)
+		return 0;
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(route->quarantine->cpu,
+					     cpu)->skipped);
+	return sum;
+}
+
+/*
+ * FOR ALL CACHES
+ */
+
+/* Empty every quarantine, for the file purge. */
+void hslab_quarantine_purge(void)
+{
+	struct hslab_cache *cache;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(cache, &hslab_caches, node)
+		hslab_quarantine_empty(hslab_current_route(cache));
+	mutex_unlock(&hslab_mutex);
+}
+
+/* Take from the CPUs that have more than a fair share what is more. */
+static void hslab_balance(struct work_struct *work)
+{
+	struct hslab_cache *cache;
+	int cpu;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(cache, &hslab_caches, node) {
+		struct hslab_route *route = hslab_current_route(cache);
+		unsigned long share;
+
+		if (!route->quarantine)
+			continue;
+		share = hslab_fair_share(route);
+		if (atomic_long_read(&cache->quarantine_reserved) +
+		    route->quarantine->slot <= cache->quarantine_bound)
+			continue;
+		for_each_possible_cpu(cpu)
+			hslab_part_drain(route, cpu, share, ULONG_MAX);
+	}
+	mutex_unlock(&hslab_mutex);
+}
+
+/*
+ * Memory is short: let quarantined objects go. The mutex may be held by somebody
+ * who waits for memory, so lists are walked under RCU.
+ */
+static unsigned long hslab_quarantine_count(struct shrinker *shrinker,
+					    struct shrink_control *sc)
+{
+	struct hslab_cache *cache;
+	unsigned long sum = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(cache, &hslab_caches, node)
+		sum += hslab_quarantine_objects(rcu_dereference(cache->route));
+	rcu_read_unlock();
+	return sum ? sum : SHRINK_EMPTY;
+}
+
+static unsigned long hslab_quarantine_scan(struct shrinker *shrinker,
+					   struct shrink_control *sc)
+{
+	unsigned long sum = 0;
+	struct hslab_cache *cache;
+	int cpu;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(cache, &hslab_caches, node) {
+		struct hslab_route *route = rcu_dereference(cache->route);
+
+		if (!READ_ONCE(route->quarantine))
+			continue;
+		for_each_possible_cpu(cpu) {
+			if (sum >= sc->nr_to_scan)
+				break;
+			sum += hslab_part_drain(route, cpu, 0,
+						sc->nr_to_scan - sum);
+		}
+	}
+	rcu_read_unlock();
+	return sum ? sum : SHRINK_STOP;
+}
+
+static struct shrinker *hslab_shrinker;
+
+int __init hslab_quarantine_init(void)
+{
+	hslab_shrinker = hslab_compat_shrinker_add("hslab-quarantine",
+						   hslab_quarantine_count,
+						   hslab_quarantine_scan);
+	return hslab_shrinker ? 0 : -ENOMEM;
+}
+
+void hslab_quarantine_exit(void)
+{
+	hslab_compat_shrinker_remove(hslab_shrinker);
+	cancel_delayed_work_sync(&hslab_balance_work);
+}
+
+/*
+ * SCRUBBING
+ */
+
+/* Claim the object in a place for a scrub; NULL if there is none. Under the lock. */
+static void *hslab_scrub_claim(void **place)
+{
+	void *object = *place;
+
+	if (object)
+		*place = (void *)((unsigned long)object | HSLAB_BUSY);
+	return object;
+}
+
+/*
+ * Verify an object that was claimed, and put it back in its place: in the front
+ * (@seq is 0), or where the queue has number @seq. If it has left meanwhile, or
+ * is not sound, it does not come back.
+ */
+static void hslab_scrub_object(struct hslab_route *route,
+			       struct hslab_quarantine_cpu *c, void **place,
+			       unsigned long seq, void *object)
+{
+	void *busy = (void *)((unsigned long)object | HSLAB_BUSY);
+	bool sound = hslab_still_sound(route, object, HSLAB_QUARANTINED);
+	bool there;
+
+	raw_spin_lock_irq(&c->lock);
+	there = (!seq || seq >= c->first) && *place == busy;
+	if (there) {
+		*place = sound ? object : NULL;
+		if (!sound)
+			WRITE_ONCE(c->nr, c->nr - 1);
+	}
+	raw_spin_unlock_irq(&c->lock);
+	if (!there && sound) {
+		object = hslab_quarantine_leave(route, object);
+		if (object)
+			hslab_to_slub(route, 1, &object);
+	}
+}
+
+static unsigned long hslab_scrub_front(struct hslab_route *route,
+				       struct hslab_quarantine_cpu *c)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+	void *object;
+
+	for (i = 0; i < HSLAB_FRONT; i++) {
+		raw_spin_lock_irq(&c->lock);
+		object = hslab_scrub_claim(&c->front[i]);
+		raw_spin_unlock_irq(&c->lock);
+		if (!object)
+			continue;
+		hslab_scrub_object(route, c, &c->front[i], 0, object);
+		sum++;
+	}
+	return sum;
+}
+
+static unsigned long hslab_scrub_queue(struct hslab_route *route,
+				       struct hslab_quarantine_cpu *c)
+{
+	unsigned long seq = 0, end = READ_ONCE(c->end), sum = 0;
+	struct hslab_block *block = NULL;
+	void *object, **place;
+
+	for (;; seq++) {
+		raw_spin_lock_irq(&c->lock);
+		/* A block that the queue has left behind is used again. */
+		if (!block || seq <= c->first) {
+			seq = c->first;
+			block = c->head;
+		}
+		if (seq >= end || seq == c->end) {
+			raw_spin_unlock_irq(&c->lock);
+			return sum;
+		}
+		if (seq - block->first == HSLAB_BLOCK)
+			block = block->next;
+		place = &block->objects[seq - block->first];
+		object = hslab_scrub_claim(place);
+		raw_spin_unlock_irq(&c->lock);
+		if (!object)
+			continue;
+		hslab_scrub_object(route, c, place, seq, object);
+		sum++;
+		cond_resched();
+	}
+}
+
+/**
+ * hslab_quarantine_scrub() - verify what is in a route's quarantine
+ * @route: the route
+ *
+ * Context: process context, with hslab_mutex; nobody else scrubs.
+ * Return: how many objects were verified.
+ */
+unsigned long hslab_quarantine_scrub(struct hslab_route *route)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	if (!route->quarantine)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		struct hslab_quarantine_cpu *c =
+			per_cpu_ptr(route->quarantine->cpu, cpu);
+
+		sum += hslab_scrub_front(route, c);
+		sum += hslab_scrub_queue(route, c);
+	}
+	return sum;
+}
