@@ -12,9 +12,6 @@
 /* How many damaged objects an allocation sets aside before it gives up. */
 #define HSLAB_TRIES	64
 
-/* A live tag becomes a free one, and back, by flipping these bits. */
-#define HSLAB_FLIP	((u64)(HSLAB_LIVE ^ HSLAB_FREE))
-
 /*
  * ALLOCATION AND FREE
  *
@@ -65,12 +62,6 @@ static noinline void *hslab_failed_alloc(struct hslab_route *route)
 	this_cpu_inc(route->cpu->counts.fails);
 	this_cpu_inc(route->cpu->counts.headroom);
 	return NULL;
-}
-
-static __always_inline u64 hslab_live_word(const struct hslab_route *route,
-					   const void *object)
-{
-	return ((u64)object ^ route->live_key) * route->multiplier;
 }
 
 /* Give the bytes between the end of an object and its tag a value to check. */
@@ -283,14 +274,6 @@ int hslab_alloc_bulk(struct hslab_cache *cache, gfp_t gfp, size_t nr,
 }
 EXPORT_SYMBOL_GPL(hslab_alloc_bulk);
 
-/* The tag that an object of @route gets when it is freed. */
-static __always_inline u64 hslab_free_word(const struct hslab_route *route,
-					   const void *object, u64 policy)
-{
-	return ((u64)object ^ route->live_key ^ HSLAB_FLIP ^
-		(policy & HSLAB_POL_TAG_MASK)) * route->multiplier;
-}
-
 /*
  * Take a live object from its owner: the one place where a tag leaves LIVE, for
  * @next. Two racing frees cannot both succeed.
@@ -353,6 +336,19 @@ static __always_inline void hslab_fill_free(struct hslab_route *route,
 			   hslab_pattern(policy, route->random));
 }
 
+static __always_inline void hslab_do_let_go(struct hslab_route *route,
+					    void *object, u64 policy)
+{
+	if (unlikely(route->tracked))
+		hslab_track_free(route, object);
+	hslab_fill_free(route, object, policy);
+	if (policy & HSLAB_POL_QUARANTINE)
+		object = hslab_quarantine_put(route, object, policy);
+	if (object)
+		hslab_keep(route, object);
+	this_cpu_inc(route->cpu->counts.headroom);
+}
+
 /**
  * hslab_let_go() - let go of an object that was taken from its owner
  * @route: the object's route
@@ -366,14 +362,7 @@ static __always_inline void hslab_fill_free(struct hslab_route *route,
  */
 void hslab_let_go(struct hslab_route *route, void *object, u64 policy)
 {
-	if (route->store->geometry.tracked)
-		hslab_track_free(route, object);
-	hslab_fill_free(route, object, policy);
-	if (policy & HSLAB_POL_QUARANTINE)
-		object = hslab_quarantine_put(route, object);
-	if (object)
-		hslab_keep(route, object);
-	this_cpu_inc(route->cpu->counts.headroom);
+	hslab_do_let_go(route, object, policy);
 }
 
 /* What of a cache's policy holds for an object of this route. */
@@ -381,31 +370,39 @@ static u64 hslab_policy_for(const struct hslab_route *route,
 			    const void *object, u64 policy)
 {
 	/* A closed route keeps nothing, and KFENCE has to see a free at once. */
-	if (!READ_ONCE(route->quarantine) || hslab_compat_is_kfence(object))
+	if (unlikely(!READ_ONCE(route->quarantine)) ||
+	    unlikely(hslab_compat_is_kfence(object)))
 		policy &= ~HSLAB_POL_QUARANTINE;
 	return policy;
 }
 
 /*
- * Free an object that is a sound live one of @route, now or (@defer) after a
- * grace period. False if it is none.
+ * Take an object that is a sound live one of @route from its owner, to be freed
+ * now or (@defer) after a grace period. *@policy becomes what holds for it.
  */
+static __always_inline bool hslab_take_for(struct hslab_route *route,
+					   void *object, u64 *policy, bool defer)
+{
+	u64 next;
+
+	*policy = hslab_policy_for(route, object, *policy);
+	if (defer)
+		next = hslab_encode(route->store, object, HSLAB_RCU);
+	else
+		next = hslab_free_word(route, object, *policy);
+	return hslab_take_either(route, object, *policy, next);
+}
+
+/* The same, and free it. */
 static bool hslab_free_to(struct hslab_route *route, void *object, u64 policy,
 			  bool defer)
 {
-	if (defer) {
-		if (!hslab_take_either(route, object, policy,
-				       hslab_encode(route->store, object,
-						    HSLAB_RCU)))
-			return false;
-		hslab_rcu_put(route, object);
-		return true;
-	}
-	policy = hslab_policy_for(route, object, policy);
-	if (!hslab_take_either(route, object, policy,
-			       hslab_free_word(route, object, policy)))
+	if (!hslab_take_for(route, object, &policy, defer))
 		return false;
-	hslab_let_go(route, object, policy);
+	if (defer)
+		hslab_rcu_put(route, object);
+	else
+		hslab_let_go(route, object, policy);
 	return true;
 }
 
@@ -458,22 +455,26 @@ unlock:
 	rcu_read_unlock();
 }
 
-/* A free with more to do than fill the object. */
-static noinline void hslab_free_slowly(struct hslab_cache *cache, void *object,
+/*
+ * A free with more to do than fill the object. @route is the current one, and
+ * preemption is off; on return it is on.
+ */
+static noinline void hslab_free_slowly(struct hslab_cache *cache,
+				       struct hslab_route *route, void *object,
 				       bool defer, unsigned long caller)
 {
-	struct hslab_route *route;
-	bool freed;
-	u64 policy;
+	u64 policy = READ_ONCE(route->policy);
+	bool taken;
 
-	rcu_read_lock();
-	route = rcu_dereference(cache->route);
-	policy = READ_ONCE(route->policy);
 	defer |= !!(policy & HSLAB_POL_DEFER);
-	freed = hslab_free_to(route, object, policy, defer);
-	rcu_read_unlock();
-	if (unlikely(!freed))
+	taken = hslab_take_for(route, object, &policy, defer);
+	preempt_enable();
+	if (unlikely(!taken))
 		hslab_free_odd(cache, object, defer, caller);
+	else if (unlikely(defer))
+		hslab_rcu_put(route, object);
+	else
+		hslab_do_let_go(route, object, policy);
 }
 
 static __always_inline void hslab_do_free(struct hslab_cache *cache,
@@ -487,8 +488,7 @@ static __always_inline void hslab_do_free(struct hslab_cache *cache,
 	route = rcu_dereference_sched(cache->route);
 	policy = READ_ONCE(route->policy);
 	if (unlikely(policy & HSLAB_POL_FREE_WORK)) {
-		preempt_enable();
-		hslab_free_slowly(cache, object, false, caller);
+		hslab_free_slowly(cache, route, object, false, caller);
 		return;
 	}
 	taken = hslab_take_either(route, object, policy,
@@ -537,6 +537,15 @@ void hslab_free_bulk(struct hslab_cache *cache, size_t nr, void **objects)
 }
 EXPORT_SYMBOL_GPL(hslab_free_bulk);
 
+static __always_inline void hslab_do_free_rcu(struct hslab_cache *cache,
+					      void *object,
+					      unsigned long caller)
+{
+	preempt_disable();
+	hslab_free_slowly(cache, rcu_dereference_sched(cache->route), object,
+			  true, caller);
+}
+
 /**
  * hslab_free_rcu() - free an object after a grace period
  * @cache: the cache that it was allocated from
@@ -551,7 +560,7 @@ EXPORT_SYMBOL_GPL(hslab_free_bulk);
 void hslab_free_rcu(struct hslab_cache *cache, void *object)
 {
 	if (likely(object))
-		hslab_free_slowly(cache, object, true, _RET_IP_);
+		hslab_do_free_rcu(cache, object, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(hslab_free_rcu);
 
@@ -569,7 +578,7 @@ void hslab_free_rcu_bulk(struct hslab_cache *cache, size_t nr, void **objects)
 
 	for (i = 0; i < nr; i++)
 		if (objects[i])
-			hslab_free_slowly(cache, objects[i], true, _RET_IP_);
+			hslab_do_free_rcu(cache, objects[i], _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(hslab_free_rcu_bulk);
 

@@ -77,6 +77,7 @@ static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
 	route->random = store->random;
 	route->padding = store->padding;
 	route->words = store->tag_off / sizeof(u64);
+	route->tracked = store->geometry.tracked;
 	route->store = store;
 	route->cache = cache;
 	list_add_tail_rcu(&route->in_store, &store->routes);

@@ -213,8 +213,7 @@ bool hslab_still_sound(struct hslab_route *route, void *object,
 static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 			   struct hslab_fault *fault)
 {
-	u64 live = hslab_encode(route->store, object,
-				route->live_key ^ route->store->key);
+	u64 live = hslab_live_word(route, object);
 	struct hslab_cache *cache = route->cache;
 	bool suspect;
 	u8 found[2 * sizeof(u64)], expected[2 * sizeof(u64)];

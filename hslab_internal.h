@@ -340,6 +340,7 @@ struct hslab_route {
 	u64 random;			/* store->random */
 	u64 padding;			/* store->padding */
 	unsigned long words;		/* payload in words of 8 bytes; the tag is next */
+	bool tracked;			/* store->geometry.tracked */
 
 	struct hslab_store *store;
 	struct hslab_cache *cache;
@@ -547,7 +548,7 @@ void hslab_to_slub(struct hslab_route *route, unsigned long nr, void **objects);
 /* hslab_quarantine.c */
 int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb);
 void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb);
-void *hslab_quarantine_put(struct hslab_route *route, void *object);
+void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy);
 void hslab_quarantine_empty(struct hslab_route *route);
 void hslab_quarantine_close(struct hslab_route *route);
 void hslab_quarantine_free(struct hslab_route *route);
@@ -705,6 +706,24 @@ static inline bool hslab_tag_whole(u64 plain, u64 store_plain)
 {
 	return !((plain ^ store_plain) &
 		 ~(HSLAB_STATE_MASK | HSLAB_FILL_MASK | HSLAB_CACHE_MASK));
+}
+
+/* A live tag becomes a free one, and back, by flipping these bits. */
+#define HSLAB_FLIP	((u64)(HSLAB_LIVE ^ HSLAB_FREE))
+
+/* The tag of a live object of @route. */
+static __always_inline u64 hslab_live_word(const struct hslab_route *route,
+					   const void *object)
+{
+	return ((u64)object ^ route->live_key) * route->multiplier;
+}
+
+/* The tag that an object of @route gets when it is freed. */
+static __always_inline u64 hslab_free_word(const struct hslab_route *route,
+					   const void *object, u64 policy)
+{
+	return ((u64)object ^ route->live_key ^ HSLAB_FLIP ^
+		(policy & HSLAB_POL_TAG_MASK)) * route->multiplier;
 }
 
 /* The kmem_cache of the slab page that @object is in. hslab_slab_cache_off is known. */

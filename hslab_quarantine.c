@@ -19,14 +19,17 @@
  *
  * CONCURRENCY
  *
- * A part is protected by its lock, a raw spinlock that is held for a few
- * instructions; fills, checks and SLUB are left to the time after it. What is
- * taken out is in the hands of who took it. An object that is being scrubbed
- * stays in its place with HSLAB_BUSY set; who takes it out leaves it to the
- * scrub.
+ * A part is protected by its lock, a bit spinlock (which is inline) that is held
+ * for a few instructions; fills, checks and SLUB are left to the time after. A free
+ * only ever tries for the lock, so it needs no interrupts off: one that has
+ * interrupted the holder takes another CPU's part. What is taken out is in the
+ * hands of who took it. An object that is being scrubbed stays in its place
+ * with HSLAB_BUSY set; who takes it out leaves it to the scrub.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
+#include <linux/processor.h>
+#include <linux/bit_spinlock.h>
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
@@ -46,16 +49,22 @@ struct hslab_block {
 };
 
 struct hslab_quarantine_cpu {
-	raw_spinlock_t lock;
+	unsigned long lock;		/* bit 0 */
 	bool closed;			/* takes nothing any more */
-	bool low;			/* the queue wants a block; READ_ONCE too */
+	bool full;			/* nothing was left to reserve; WRITE_ONCE */
+	bool low;			/* no spare block; READ_ONCE too */
 	unsigned int mask;		/* slots in front that are used, less one */
 	u64 random;			/* state of a linear congruential generator */
-	unsigned long nr;		/* objects, front and queue; READ_ONCE too */
+	unsigned long nr;		/* objects, front and queue; others READ_ONCE it */
 	unsigned long quota;		/* objects it has reserved room for */
-	unsigned long skipped;		/* objects it had no memory for; READ_ONCE too */
-	unsigned long first, end;	/* numbers of places in the queue */
+	unsigned long skipped;		/* left early, for want of memory or the lock */
+
+	/* The queue; all NULL before it has got its first block. */
 	struct hslab_block *head, *tail, *spare;
+	void **first;			/* in head: where the next object is taken */
+	void **first_stop;		/* behind head */
+	void **end;			/* in tail: behind the last object */
+	void **end_stop;		/* behind tail */
 	void *front[HSLAB_FRONT];
 };
 
@@ -73,52 +82,78 @@ static void hslab_balance_soon(void)
 		queue_delayed_work(hslab_wq, &hslab_balance_work, HZ / 10);
 }
 
+static __always_inline bool hslab_part_trylock(struct hslab_quarantine_cpu *c)
+{
+	return bit_spin_trylock(0, &c->lock);
+}
+
+static __always_inline void hslab_part_lock(struct hslab_quarantine_cpu *c)
+{
+	bit_spin_lock(0, &c->lock);
+}
+
+static __always_inline void hslab_part_unlock(struct hslab_quarantine_cpu *c)
+{
+	__bit_spin_unlock(0, &c->lock);
+}
+
 /*
  * THE QUEUE. Under the lock of the part.
  */
-static bool hslab_queue_room(const struct hslab_quarantine_cpu *c)
+/* Make a spare block the tail; false if there is none. */
+static noinline bool hslab_queue_extend(struct hslab_quarantine_cpu *c)
 {
-	return c->spare ||
-	       (c->tail && c->end - c->tail->first < HSLAB_BLOCK);
-}
+	struct hslab_block *block = c->spare;
 
-/* There is room. */
-static void hslab_queue_push(struct hslab_quarantine_cpu *c, void *object)
-{
-	struct hslab_block *block = c->tail;
-
-	if (!block || c->end - block->first == HSLAB_BLOCK) {
-		block = c->spare;
-		c->spare = block->next;
-		block->next = NULL;
-		block->first = c->end;
-		if (c->tail)
-			c->tail->next = block;
-		else
-			c->head = block;
-		c->tail = block;
+	if (!block)
+		return false;
+	c->spare = block->next;
+	WRITE_ONCE(c->low, !c->spare);
+	block->next = NULL;
+	if (c->tail) {
+		block->first = c->tail->first + HSLAB_BLOCK;
+		c->tail->next = block;
+	} else {
+		block->first = 1;	/* a scrub says 0 for the front */
+		c->head = block;
+		c->first = block->objects;
+		c->first_stop = c->first + HSLAB_BLOCK;
 	}
-	block->objects[c->end++ - block->first] = object;
-	WRITE_ONCE(c->low, !hslab_queue_room(c));
+	c->tail = block;
+	c->end = block->objects;
+	c->end_stop = c->end + HSLAB_BLOCK;
+	return true;
 }
 
-/* What is in the first place: NULL if it is empty, or the queue is. */
-static void *hslab_queue_pop(struct hslab_quarantine_cpu *c)
+/* False if there is no room. */
+static __always_inline bool hslab_queue_push(struct hslab_quarantine_cpu *c,
+					     void *object)
+{
+	if (unlikely(c->end == c->end_stop) && !hslab_queue_extend(c))
+		return false;
+	*c->end++ = object;
+	return true;
+}
+
+/* The head has been emptied, and is not the tail. */
+static noinline void hslab_queue_advance(struct hslab_quarantine_cpu *c)
 {
 	struct hslab_block *block = c->head;
-	void *object;
 
-	if (c->first == c->end)
-		return NULL;
-	object = block->objects[c->first++ - block->first];
-	if (c->first - block->first == HSLAB_BLOCK) {
-		c->head = block->next;
-		if (!c->head)
-			c->tail = NULL;
-		block->next = c->spare;
-		c->spare = block;
-	}
-	return object;
+	c->head = block->next;
+	c->first = c->head->objects;
+	c->first_stop = c->first + HSLAB_BLOCK;
+	block->next = c->spare;
+	c->spare = block;
+	WRITE_ONCE(c->low, false);
+}
+
+/* What is in the first place, maybe NULL. The queue is not empty. */
+static __always_inline void *hslab_queue_pop(struct hslab_quarantine_cpu *c)
+{
+	if (unlikely(c->first == c->first_stop))
+		hslab_queue_advance(c);
+	return *c->first++;
 }
 
 /*
@@ -126,25 +161,19 @@ static void *hslab_queue_pop(struct hslab_quarantine_cpu *c)
  */
 
 /* @object leaves its place; NULL if a scrub has it, and will see to it. */
-static void *hslab_part_leaves(struct hslab_quarantine_cpu *c, void *object)
+static __always_inline void *hslab_part_leaves(struct hslab_quarantine_cpu *c,
+					       void *object)
 {
-	WRITE_ONCE(c->nr, c->nr - 1);
+	c->nr--;
 	return (unsigned long)object & HSLAB_BUSY ? NULL : object;
 }
 
-/* Take the object out that has been there for longest; NULL if there is none. */
-static void *hslab_part_pop(struct hslab_quarantine_cpu *c)
+/* The same of the front, for when the queue is empty. */
+static noinline void *hslab_front_pop(struct hslab_quarantine_cpu *c)
 {
 	unsigned int i;
 	void *object;
 
-	while (c->first != c->end) {
-		object = hslab_queue_pop(c);
-		if (object)
-			object = hslab_part_leaves(c, object);
-		if (object)
-			return object;
-	}
 	for (i = 0; c->nr && i < HSLAB_FRONT; i++) {
 		object = c->front[i];
 		c->front[i] = NULL;
@@ -156,8 +185,34 @@ static void *hslab_part_pop(struct hslab_quarantine_cpu *c)
 	return NULL;
 }
 
+/* Take the object out that has been there for longest; NULL if there is none. */
+static __always_inline void *hslab_part_pop(struct hslab_quarantine_cpu *c)
+{
+	void *object;
+
+	while (likely(c->first != c->end)) {
+		object = hslab_queue_pop(c);
+		if (likely(object))
+			object = hslab_part_leaves(c, object);
+		if (likely(object))
+			return object;
+	}
+	return hslab_front_pop(c);
+}
+
+/* An object of the front has to move, and the queue has no room, or a scrub has it. */
+static noinline void *hslab_part_displaced(struct hslab_quarantine_cpu *c,
+					   void *object)
+{
+	object = hslab_part_leaves(c, object);
+	if (object)
+		c->skipped++;
+	return object;
+}
+
 /* A slot of the front, at random: Knuth's MMIX generator, of which the upper bits are good. */
-static unsigned int hslab_part_slot(struct hslab_quarantine_cpu *c)
+static __always_inline unsigned int
+hslab_part_slot(struct hslab_quarantine_cpu *c)
 {
 	c->random = c->random * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (c->random >> 40) & c->mask;
@@ -173,9 +228,20 @@ static void hslab_unreserve(struct hslab_route *route,
 	c->quota = quota;
 }
 
-/* Reserve room for more objects: a part of the bound, or what is left for one. */
-static bool hslab_reserve(struct hslab_route *route,
-			  struct hslab_quarantine_cpu *c)
+/* Of the bound, what a CPU may have when all want to; objects. */
+static unsigned long hslab_fair_share(const struct hslab_route *route)
+{
+	unsigned long bound = READ_ONCE(route->cache->quarantine_bound);
+
+	return bound / route->quarantine->slot / num_online_cpus();
+}
+
+/*
+ * Reserve room for more objects: a part of the bound, or what is left. False if
+ * nothing is left; the part is full then, until hslab_part_try_again().
+ */
+static noinline bool hslab_reserve(struct hslab_route *route,
+				   struct hslab_quarantine_cpu *c)
 {
 	struct hslab_cache *cache = route->cache;
 	unsigned long bound = READ_ONCE(cache->quarantine_bound);
@@ -186,8 +252,12 @@ static bool hslab_reserve(struct hslab_route *route,
 	if (c->closed)
 		return false;
 	do {
-		if (reserved + slot > bound)
+		if (reserved + slot > bound) {
+			WRITE_ONCE(c->full, true);
+			if (c->quota < hslab_fair_share(route))
+				hslab_balance_soon();
 			return false;
+		}
 		nr = max(bound / 16 / slot, 1UL);
 		nr = min(nr, (bound - reserved) / slot);
 	} while (!atomic_long_try_cmpxchg(&cache->quarantine_reserved,
@@ -196,12 +266,14 @@ static bool hslab_reserve(struct hslab_route *route,
 	return true;
 }
 
-/* Of the @bound, what one of the CPUs that want to quarantine may have; objects. */
-static unsigned long hslab_fair_share(const struct hslab_route *route)
+/* There may be something to reserve again. */
+static void hslab_parts_try_again(struct hslab_route *route)
 {
-	unsigned long bound = READ_ONCE(route->cache->quarantine_bound);
+	int cpu;
 
-	return bound / route->quarantine->slot / num_online_cpus();
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(route->quarantine->cpu, cpu)->full,
+			   false);
 }
 
 /*
@@ -212,38 +284,67 @@ static unsigned long hslab_fair_share(const struct hslab_route *route)
 static noinline void hslab_part_feed(struct hslab_quarantine_cpu *c)
 {
 	struct hslab_block *block;
-	unsigned long flags;
 
 	block = kmalloc(sizeof(*block), GFP_NOWAIT | __GFP_NOWARN);
 	if (!block)
 		return;
-	raw_spin_lock_irqsave(&c->lock, flags);
+	if (!hslab_part_trylock(c)) {
+		kfree(block);
+		return;
+	}
 	block->next = c->spare;
 	c->spare = block;
 	WRITE_ONCE(c->low, false);
-	raw_spin_unlock_irqrestore(&c->lock, flags);
+	hslab_part_unlock(c);
+}
+
+/* The same as hslab_quarantine_leave(), for a tag of another policy, or a damaged one. */
+static noinline void *hslab_leave_odd(struct hslab_route *route, void *object)
+{
+	u64 *tag = hslab_tag(object, route->store->tag_off);
+	u64 word = READ_ONCE(*tag);
+	u64 plain = hslab_decode(route->store, object, word);
+
+	if (hslab_tag_whole(plain, route->store->plain) &&
+	    (plain & HSLAB_STATE_MASK) == HSLAB_QUARANTINED &&
+	    hslab_compat_tag_cmpxchg(tag, &word,
+				     hslab_encode(route->store, object,
+						  plain ^ HSLAB_POL_QUARANTINE)))
+		return object;
+	hslab_judge_held(route, object, HSLAB_QUARANTINED, _RET_IP_);
+	return NULL;
 }
 
 /*
  * An object that was taken out is FREE from now on; NULL if it is damaged, and
  * was set aside, or is not ours any more.
  */
-static void *hslab_quarantine_leave(struct hslab_route *route, void *object)
+static __always_inline void *hslab_quarantine_leave(struct hslab_route *route,
+						    void *object, u64 policy)
 {
-	u64 *tag = hslab_tag(object, route->store->tag_off);
-	u64 word = READ_ONCE(*tag);
-	u64 plain = hslab_decode(route->store, object, word);
+	u64 word = hslab_free_word(route, object,
+				   policy | HSLAB_POL_QUARANTINE);
 
-	if (likely(hslab_tag_whole(plain, route->store->plain) &&
-		   (plain & HSLAB_STATE_MASK) == HSLAB_QUARANTINED)) {
-		plain ^= HSLAB_QUARANTINED ^ HSLAB_FREE;
-		if (likely(hslab_compat_tag_cmpxchg(tag, &word,
-						    hslab_encode(route->store,
-								 object,
-								 plain))))
-			return object;
+	if (likely(hslab_compat_tag_cmpxchg((u64 *)object + route->words, &word,
+					    hslab_free_word(route, object,
+							    policy & ~HSLAB_POL_QUARANTINE))))
+		return object;
+	return hslab_leave_odd(route, object);
+}
+
+/* The lock of a part is taken: lock that of another CPU, or give up. */
+static noinline struct hslab_quarantine_cpu *
+hslab_part_other(struct hslab_quarantine *q)
+{
+	struct hslab_quarantine_cpu *c;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		c = per_cpu_ptr(q->cpu, cpu);
+		if (hslab_part_trylock(c))
+			return c;
 	}
-	hslab_still_sound(route, object, HSLAB_QUARANTINED);	/* reports it */
+	raw_cpu_inc(q->cpu->skipped);	/* a lost race loses a count */
 	return NULL;
 }
 
@@ -251,6 +352,7 @@ static void *hslab_quarantine_leave(struct hslab_route *route, void *object)
  * hslab_quarantine_put() - keep a freed object from reuse
  * @route: the object's route, which has a quarantine
  * @object: the object, QUARANTINED and filled
+ * @policy: the policy word that its tag was made of
  *
  * When there is no room, the object that has been there for longest leaves for
  * it; it is verified when it leaves for SLUB, or is handed out.
@@ -258,49 +360,32 @@ static void *hslab_quarantine_leave(struct hslab_route *route, void *object)
  * Context: any but NMI.
  * Return: an object that is FREE, for a magazine or SLUB, or NULL.
  */
-void *hslab_quarantine_put(struct hslab_route *route, void *object)
+void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy)
 {
 	struct hslab_quarantine_cpu *c = raw_cpu_ptr(route->quarantine->cpu);
-	void *leaves = NULL, *moves, *refused = NULL;
-	bool hungry = false;
-	unsigned long flags;
-	unsigned int slot;
+	void *leaves = NULL, *moves, **slot;
 
 	if (unlikely(READ_ONCE(c->low)))
 		hslab_part_feed(c);
 
-	raw_spin_lock_irqsave(&c->lock, flags);
-	if (c->nr >= c->quota && !hslab_reserve(route, c)) {
-		hungry = c->quota < hslab_fair_share(route);
+	if (unlikely(!hslab_part_trylock(c))) {
+		c = hslab_part_other(route->quarantine);
+		if (!c)
+			return hslab_quarantine_leave(route, object, policy);
+	}
+	slot = &c->front[hslab_part_slot(c)];
+	moves = *slot;
+	*slot = object;
+	c->nr++;
+	if (likely(moves) &&
+	    (unlikely((unsigned long)moves & HSLAB_BUSY) ||
+	     unlikely(!hslab_queue_push(c, moves))))
+		leaves = hslab_part_displaced(c, moves);
+	if (c->nr > c->quota && (c->full || !hslab_reserve(route, c)) &&
+	    likely(!leaves))
 		leaves = hslab_part_pop(c);
-		if (!leaves) {
-			leaves = object;
-			goto unlock;
-		}
-	}
-	slot = hslab_part_slot(c);
-	moves = c->front[slot];
-	if (unlikely((unsigned long)moves & HSLAB_BUSY))
-		moves = hslab_part_leaves(c, moves);
-	if (likely(!moves || hslab_queue_room(c))) {
-		c->front[slot] = object;
-		WRITE_ONCE(c->nr, c->nr + 1);
-		if (moves)
-			hslab_queue_push(c, moves);
-	} else {
-		refused = object;
-		WRITE_ONCE(c->skipped, c->skipped + 1);
-	}
-unlock:
-	raw_spin_unlock_irqrestore(&c->lock, flags);
-	if (unlikely(hungry))
-		hslab_balance_soon();
-	if (unlikely(refused)) {
-		refused = hslab_quarantine_leave(route, refused);
-		if (refused)
-			hslab_to_slub(route, 1, &refused);
-	}
-	return leaves ? hslab_quarantine_leave(route, leaves) : NULL;
+	hslab_part_unlock(c);
+	return leaves ? hslab_quarantine_leave(route, leaves, policy) : NULL;
 }
 
 /* Take up to @max objects out of a part that has more than @keep. */
@@ -309,16 +394,16 @@ static unsigned long hslab_part_take(struct hslab_route *route,
 				     unsigned long keep, void **objects,
 				     unsigned long max)
 {
-	unsigned long flags, taken = 0;
+	unsigned long taken = 0;
 
-	raw_spin_lock_irqsave(&c->lock, flags);
+	hslab_part_lock(c);
 	while (taken < max && c->nr > keep) {
 		objects[taken] = hslab_part_pop(c);
 		if (objects[taken])
 			taken++;
 	}
 	hslab_unreserve(route, c, max(c->nr, keep));
-	raw_spin_unlock_irqrestore(&c->lock, flags);
+	hslab_part_unlock(c);
 	return taken;
 }
 
@@ -331,6 +416,7 @@ static unsigned long hslab_part_drain(struct hslab_route *route, int cpu,
 {
 	struct hslab_quarantine_cpu *c =
 		per_cpu_ptr(route->quarantine->cpu, cpu);
+	u64 policy = READ_ONCE(route->policy);
 	void *objects[HSLAB_BATCH];
 	unsigned long i, nr, taken, sum = 0;
 
@@ -344,7 +430,8 @@ static unsigned long hslab_part_drain(struct hslab_route *route, int cpu,
 			if (!hslab_still_sound(route, object,
 					       HSLAB_QUARANTINED))
 				continue;
-			objects[nr] = hslab_quarantine_leave(route, object);
+			objects[nr] = hslab_quarantine_leave(route, object,
+							     policy);
 			if (objects[nr])
 				nr++;
 		}
@@ -352,6 +439,7 @@ static unsigned long hslab_part_drain(struct hslab_route *route, int cpu,
 			kmem_cache_free_bulk(route->kmem, nr, objects);
 		sum += taken;
 	} while (taken == HSLAB_BATCH && sum < max);
+	hslab_parts_try_again(route);
 	return sum;
 }
 
@@ -392,10 +480,11 @@ static void hslab_quarantine_gate(struct hslab_route *route, bool closed,
 		struct hslab_quarantine_cpu *c =
 			per_cpu_ptr(route->quarantine->cpu, cpu);
 
-		raw_spin_lock_irq(&c->lock);
+		hslab_part_lock(c);
 		c->closed = closed;
+		c->full = false;
 		c->mask = mask;
-		raw_spin_unlock_irq(&c->lock);
+		hslab_part_unlock(c);
 	}
 }
 
@@ -473,10 +562,7 @@ int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb)
 	for_each_possible_cpu(cpu) {
 		struct hslab_quarantine_cpu *c = per_cpu_ptr(q->cpu, cpu);
 
-		raw_spin_lock_init(&c->lock);
 		c->low = true;
-		c->first = 1;		/* 0 is the front, for a scrub */
-		c->end = 1;
 		c->random = get_random_u64();
 	}
 	WRITE_ONCE(route->quarantine, q);
@@ -657,6 +743,12 @@ static void *hslab_scrub_claim(void **place)
 	return object;
 }
 
+/* Number of the place in the queue from which the next object leaves. Under the lock. */
+static unsigned long hslab_queue_first(const struct hslab_quarantine_cpu *c)
+{
+	return c->head ? c->head->first + (c->first - c->head->objects) : 0;
+}
+
 /*
  * Verify an object that was claimed, and put it back in its place: in the front
  * (@seq is 0), or where the queue has number @seq. If it has left meanwhile, or
@@ -670,16 +762,17 @@ static void hslab_scrub_object(struct hslab_route *route,
 	bool sound = hslab_still_sound(route, object, HSLAB_QUARANTINED);
 	bool there;
 
-	raw_spin_lock_irq(&c->lock);
-	there = (!seq || seq >= c->first) && *place == busy;
+	hslab_part_lock(c);
+	there = (!seq || seq >= hslab_queue_first(c)) && *place == busy;
 	if (there) {
 		*place = sound ? object : NULL;
 		if (!sound)
-			WRITE_ONCE(c->nr, c->nr - 1);
+			c->nr--;
 	}
-	raw_spin_unlock_irq(&c->lock);
+	hslab_part_unlock(c);
 	if (!there && sound) {
-		object = hslab_quarantine_leave(route, object);
+		object = hslab_quarantine_leave(route, object,
+						READ_ONCE(route->policy));
 		if (object)
 			hslab_to_slub(route, 1, &object);
 	}
@@ -693,9 +786,9 @@ static unsigned long hslab_scrub_front(struct hslab_route *route,
 	void *object;
 
 	for (i = 0; i < HSLAB_FRONT; i++) {
-		raw_spin_lock_irq(&c->lock);
+		hslab_part_lock(c);
 		object = hslab_scrub_claim(&c->front[i]);
-		raw_spin_unlock_irq(&c->lock);
+		hslab_part_unlock(c);
 		if (!object)
 			continue;
 		hslab_scrub_object(route, c, &c->front[i], 0, object);
@@ -704,35 +797,50 @@ static unsigned long hslab_scrub_front(struct hslab_route *route,
 	return sum;
 }
 
+/*
+ * The next place of the queue at or behind number *@seq, of which *@block is the
+ * block; NULL behind @end. Under the lock.
+ */
+static void **hslab_scrub_place(struct hslab_quarantine_cpu *c,
+				struct hslab_block **block, unsigned long *seq)
+{
+	/* A block that the queue has left behind is used again. */
+	if (!*block || *seq <= hslab_queue_first(c)) {
+		*seq = hslab_queue_first(c);
+		*block = c->head;
+	}
+	if (!*block)
+		return NULL;
+	if (*seq - (*block)->first == HSLAB_BLOCK)
+		*block = (*block)->next;
+	if (!*block || (*block == c->tail &&
+			&(*block)->objects[*seq - (*block)->first] == c->end))
+		return NULL;
+	return &(*block)->objects[*seq - (*block)->first];
+}
+
+/* What is freed meanwhile is too new to be looked at: @nr objects at most. */
 static unsigned long hslab_scrub_queue(struct hslab_route *route,
 				       struct hslab_quarantine_cpu *c)
 {
-	unsigned long seq = 0, end = READ_ONCE(c->end), sum = 0;
+	unsigned long seq = 0, left = READ_ONCE(c->nr), sum = 0;
 	struct hslab_block *block = NULL;
 	void *object, **place;
 
-	for (;; seq++) {
-		raw_spin_lock_irq(&c->lock);
-		/* A block that the queue has left behind is used again. */
-		if (!block || seq <= c->first) {
-			seq = c->first;
-			block = c->head;
-		}
-		if (seq >= end || seq == c->end) {
-			raw_spin_unlock_irq(&c->lock);
-			return sum;
-		}
-		if (seq - block->first == HSLAB_BLOCK)
-			block = block->next;
-		place = &block->objects[seq - block->first];
-		object = hslab_scrub_claim(place);
-		raw_spin_unlock_irq(&c->lock);
+	for (; left; left--, seq++) {
+		hslab_part_lock(c);
+		place = hslab_scrub_place(c, &block, &seq);
+		object = place ? hslab_scrub_claim(place) : NULL;
+		hslab_part_unlock(c);
+		if (!place)
+			break;
 		if (!object)
 			continue;
 		hslab_scrub_object(route, c, place, seq, object);
 		sum++;
 		cond_resched();
 	}
+	return sum;
 }
 
 /**

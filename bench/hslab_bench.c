@@ -89,6 +89,8 @@ static const struct bench_step {
 	{ "poison+head", "profile=off zero=0 poison=zero verify=head" },
 	{ "poison+full", "profile=off zero=0 poison=zero verify=full" },
 	{ "random", "profile=off zero=0 poison=random" },
+	/* A round frees more objects than this takes, so it is full. */
+	{ "check+quarantine", "profile=off zero=0 check=1 quarantine_kb=256" },
 };
 
 static struct kmem_cache *bench_slub[BENCH_SIZES_MAX];
