@@ -210,12 +210,14 @@ static noinline void *hslab_part_displaced(struct hslab_quarantine_cpu *c,
 	return object;
 }
 
+static_assert(HSLAB_FRONT <= 256, "a slot is drawn by 8 bits");
+
 /* A slot of the front, at random: Knuth's MMIX generator, of which the upper bits are good. */
 static __always_inline unsigned int
 hslab_part_slot(struct hslab_quarantine_cpu *c)
 {
 	c->random = c->random * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (c->random >> 40) & c->mask;
+	return (c->random >> 56) & c->mask;
 }
 
 static void hslab_unreserve(struct hslab_route *route,

@@ -29,6 +29,14 @@ EXPORT(hslab_field_find);
 EXPORT(hslab_policy_set);
 EXPORT(hslab_policy_word);
 
+/* hslab_quarantine.c */
+EXPORT(hslab_quarantine_objects);
+EXPORT(hslab_quarantine_skipped);
+EXPORT(hslab_quarantine_purge);
+
+/* hslab_scrub.c */
+EXPORT(hslab_scrub);
+
 /* hslab_report.c */
 EXPORT(hslab_nr_faults);
 EXPORT(hslab_faults_show);
@@ -41,3 +49,4 @@ EXPORT(hslab_cache_counts);
 /* hslab_cache.c */
 EXPORT(hslab_mutex);
 EXPORT(hslab_caches);
+EXPORT(hslab_cache_flush);
