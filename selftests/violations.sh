@@ -205,7 +205,7 @@ console not-freed not-freed provoke
 log_mark
 quietly provoke double-free-bulk
 is "there is a stack trace" "$(log_since | grep -cE \
-	'^ +(hslab_free_bulk|provoke_double_free_bulk|provoke_run_write)\+0x')" 3
+	'^ +(hslab_free_bulk|provoke_double_free_bulk|command_run_write)\+0x')" 3
 
 # Values only on request.
 SHOW=/sys/module/hslab/parameters/show_values

@@ -29,7 +29,8 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
+
+#include "command.h"
 
 #define LOAD_THREADS	64
 #define LOAD_RING	24	/* objects a thread holds */
@@ -517,31 +518,6 @@ static int load_request(char *line)
 	return 0;
 }
 
-static ssize_t load_run_write(struct file *file, const char __user *ubuf,
-			      size_t count, loff_t *pos)
-{
-	char *line;
-	int err;
-
-	if (count > PAGE_SIZE)
-		return -EINVAL;
-	line = memdup_user_nul(ubuf, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	mutex_lock(&load_mutex);
-	err = load_request(strim(line));
-	mutex_unlock(&load_mutex);
-	kfree(line);
-	return err ? err : count;
-}
-
-static const struct file_operations load_run_fops = {
-	.owner	= THIS_MODULE,
-	.open	= simple_open,
-	.write	= load_run_write,
-	.llseek	= noop_llseek,
-};
-
 static int load_stats_show(struct seq_file *seq, void *unused)
 {
 	unsigned int i;
@@ -552,6 +528,11 @@ static int load_stats_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(load_stats);
+
+static const struct command load_command = {
+	.run	= load_request,
+	.mutex	= &load_mutex,
+};
 
 static struct dentry *load_debugfs;
 
@@ -586,8 +567,7 @@ static int __init load_init(void)
 			return err;
 		}
 	}
-	load_debugfs = debugfs_create_dir("hslab_load", NULL);
-	debugfs_create_file("run", 0200, load_debugfs, NULL, &load_run_fops);
+	load_debugfs = command_create("hslab_load", &load_command);
 	debugfs_create_file("stats", 0400, load_debugfs, NULL, &load_stats_fops);
 	return 0;
 }
