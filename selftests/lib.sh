@@ -19,6 +19,9 @@ DBG=/sys/kernel/debug/hslab
 PROVOKE=/sys/kernel/debug/hslab_provoke
 LOAD=/sys/kernel/debug/hslab_load
 
+# What uses hslab
+TEST_MODULES="hslab_load hslab_provoke hslab_usercopy"
+
 POLICIES="merge poison zero verify check quarantine_kb pin track scrub_interval_ms
 	poison_typesafe on_violation"
 KINDS="double_free cross_cache_free invalid_free overflow write_after_free bad_tag not_freed"
@@ -129,11 +132,10 @@ unload()
 # fresh [MODULE...]: load hslab anew, and these.
 fresh()
 {
-	unload hslab_load hslab_provoke hslab &&
-		insmod "$MODULES/hslab.ko" || {
+	if ! unload $TEST_MODULES hslab || ! insmod "$MODULES/hslab.ko"; then
 		not_ok "load hslab"
 		ktap_end
-	}
+	fi
 	for module; do
 		insmod "$MODULES/$module.ko" || {
 			not_ok "load $module"
@@ -187,7 +189,7 @@ at_exit()
 	status=$?
 	trap - EXIT
 	restore
-	unload hslab_load hslab_provoke hslab
+	unload $TEST_MODULES hslab
 	if [ -z "$KTAP_ENDED" ]; then
 		not_ok "the test ran to its end" "it ended with status $status"
 		echo "1..$KTAP_NR"

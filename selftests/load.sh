@@ -8,7 +8,7 @@
 ROUNDS=${HSLAB_ROUNDS:-50}
 
 ktap_begin
-unload hslab_load hslab_provoke hslab
+unload $TEST_MODULES hslab
 
 # What hslab has left: nothing, in VALUE
 leavings()
