@@ -39,11 +39,17 @@ static struct hslab_aside_entry *hslab_aside_find(struct hslab_store *store,
 	return NULL;
 }
 
+/* Is there no room for an entry? Under aside_lock. */
+static bool hslab_aside_full(const struct hslab_store *store)
+{
+	return !store->aside || store->aside->nr == HSLAB_ASIDE_CHUNK;
+}
+
 /* Make room for an entry; @spare is taken (and set to NULL) if it is needed. */
 static bool hslab_aside_room(struct hslab_store *store,
 			     struct hslab_aside **spare)
 {
-	if (store->aside && store->aside->nr < HSLAB_ASIDE_CHUNK)
+	if (!hslab_aside_full(store))
 		return true;
 	if (!*spare)
 		return false;
@@ -79,12 +85,17 @@ static bool hslab_aside_mark(struct hslab_store *store, void *object, u64 word)
 bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
 		     unsigned int suspect)
 {
-	struct hslab_aside *spare;
+	struct hslab_aside *spare = NULL;
 	unsigned long flags;
 	bool done;
 
-	spare = kzalloc(sizeof(*spare), GFP_ATOMIC | __GFP_NOWARN);
 	raw_spin_lock_irqsave(&store->aside_lock, flags);
+	if (hslab_aside_full(store)) {
+		/* Nothing is allocated under the lock, so look again after it. */
+		raw_spin_unlock_irqrestore(&store->aside_lock, flags);
+		spare = kzalloc(sizeof(*spare), GFP_ATOMIC | __GFP_NOWARN);
+		raw_spin_lock_irqsave(&store->aside_lock, flags);
+	}
 	done = !hslab_aside_find(store, object) &&
 	       (suspect || hslab_aside_mark(store, object, word));
 	if (done && hslab_aside_room(store, &spare)) {

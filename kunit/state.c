@@ -154,7 +154,7 @@ static void aside_is_for_ever(struct kunit *test)
 /* Several objects are set aside, and each free of one again is a double free. */
 static void aside_is_a_list(struct kunit *test)
 {
-	enum { NR = 20 };
+	enum { NR = 40 };	/* more than one chunk of the list has */
 	struct hslab_cache *cache = state_cache(test);
 	struct hslab_store *store = hslab_test_store(cache);
 	void *object[NR];
@@ -171,6 +171,7 @@ static void aside_is_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NR, store->nr_aside);
 	KUNIT_EXPECT_EQ(test, NR, hslab_test_faults(cache, HSLAB_OVERFLOW));
 	KUNIT_EXPECT_EQ(test, 0, store->nr_suspects);
+	KUNIT_EXPECT_EQ(test, 0, store->nr_lost);
 	for (i = 0; i < NR; i++)
 		hslab_free(cache, object[i]);
 	KUNIT_EXPECT_EQ(test, NR, store->nr_aside);
