@@ -179,6 +179,13 @@ static noinline void free_no_object(struct kunit *test, struct report_test *t)
 	free_page((unsigned long)page);
 }
 
+/* A write to a free object, found by the allocation of it. */
+#define WRITTEN_AFTER_FREE(_offset, _marks, _nr_bad)			\
+	.kind = "write-after-free", .offset = (_offset),		\
+	.more = "written after cache kunit-report freed it",		\
+	.marks = (_marks), .nr_bad = (_nr_bad), .aside = true,		\
+	.caller = hslab_test_find
+
 static const struct report_case report_cases[] = {
 	{ "double-free", free_twice, {
 		.kind = "double-free", .offset = -1, .caller = free_twice,
@@ -210,16 +217,10 @@ static const struct report_case report_cases[] = {
 		.caller = overflow_tag,
 	} },
 	{ "write-after-free", write_after_free, {
-		.kind = "write-after-free", .offset = 5,
-		.more = "written after cache kunit-report freed it",
-		.marks = "!!.!............", .nr_bad = 3, .aside = true,
-		.caller = hslab_test_find,
+		WRITTEN_AFTER_FREE(5, "!!.!............", 3),
 	} },
 	{ "write-after-free, last byte", write_to_the_end, {
-		.kind = "write-after-free", .offset = SIZE - 1,
-		.more = "written after cache kunit-report freed it",
-		.marks = "!", .nr_bad = 1, .aside = true,
-		.caller = hslab_test_find,
+		WRITTEN_AFTER_FREE(SIZE - 1, "!", 1),
 	} },
 	{ "bad-tag", break_tag, {
 		.kind = "bad-tag", .offset = SIZE + 6,
@@ -316,16 +317,10 @@ static void other_owner_is_told(struct kunit *test)
 	hslab_cache_shrink(t.cache);
 	hslab_test_find(test, t.other, HSLAB_WRITE_AFTER_FREE);
 	hslab_test_expect(test, &(struct hslab_expect) {
-		.kind = "write-after-free",
+		WRITTEN_AFTER_FREE(16, "!...............", 1),
 		.cache = t.other,
 		.object = t.object,
-		.offset = 16,
-		.more = "written after cache kunit-report freed it",
-		.marks = "!...............",
-		.nr_bad = 1,
-		.aside = true,
 		.nr = 1,
-		.caller = hslab_test_find,
 	});
 	hslab_free(t.cache, t.anchor);
 }
@@ -390,18 +385,12 @@ static void values_are_shown(struct kunit *test)
 			kunit_add_action_or_reset(test, hide_values, test));
 	write_after_free(test, &t);
 	hslab_test_expect(test, &(struct hslab_expect) {
-		.kind = "write-after-free",
+		WRITTEN_AFTER_FREE(5, "!!.!............", 3),
 		.cache = t.cache,
 		.object = t.object,
-		.offset = 5,
-		.more = "written after cache kunit-report freed it",
-		.marks = "!!.!............",
-		.nr_bad = 3,
 		.expected = "6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b",
 		.found = "41 42 6b 43 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b 6b",
-		.aside = true,
 		.nr = 1,
-		.caller = hslab_test_find,
 	});
 	hslab_free(t.cache, t.anchor);
 }
