@@ -4,7 +4,6 @@
  * and that every byte of what is allocated can be used.
  */
 #include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/mempool.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
@@ -376,9 +375,8 @@ static void free_after_destroy(struct kunit *test)
 		memset(object[i], 0xee, 64);
 		hslab_free(cache, object[i]);
 	}
-	for (i = 0; i < 500 && READ_ONCE(hslab_store_of_ctor[id]) == store; i++)
-		msleep(20);
-	KUNIT_EXPECT_PTR_NE(test, store, READ_ONCE(hslab_store_of_ctor[id]));
+	KUNIT_EXPECT_TRUE(test, hslab_test_eventually(READ_ONCE(hslab_store_of_ctor[id]) !=
+						      store));
 	KUNIT_EXPECT_EQ(test, reports, nr_reports());
 }
 

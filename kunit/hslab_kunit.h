@@ -7,6 +7,7 @@
 #define HSLAB_KUNIT_H
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 
 #include "../hslab_internal.h"
 
@@ -41,6 +42,17 @@ hslab_test_store(const struct hslab_cache *cache)
 {
 	return hslab_test_route(cache)->store;
 }
+
+/* Has @cond come true before 10 s are over? For what hslab does behind our back. */
+#define hslab_test_eventually(cond)					\
+({									\
+	unsigned int _left = 500;					\
+	bool _true;							\
+									\
+	while (!(_true = (cond)) && _left--)				\
+		msleep(20);						\
+	_true;								\
+})
 
 void hslab_test_policy(struct kunit *test, struct hslab_cache *cache,
 		       const char *policy, const char *value);

@@ -2,7 +2,6 @@
 /*
  * What the policies do to real caches, switched while there are objects.
  */
-#include <linux/delay.h>
 #include <linux/list.h>
 
 #include "hslab_kunit.h"
@@ -289,11 +288,7 @@ static unsigned int nr_routes(struct hslab_cache *cache)
 /* Routes drain behind our back, after a grace period or two. */
 static void expect_drained(struct kunit *test, struct hslab_cache *cache)
 {
-	unsigned int i;
-
-	for (i = 0; i < 500 && nr_routes(cache) != 1; i++)
-		msleep(20);
-	KUNIT_EXPECT_EQ(test, 1, nr_routes(cache));
+	KUNIT_EXPECT_TRUE(test, hslab_test_eventually(nr_routes(cache) == 1));
 }
 
 /* New objects go where merge says, old ones home to where they came from. */
