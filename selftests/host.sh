@@ -39,6 +39,7 @@ cp "$TOP"/selftests/*.sh "$dir/hslab/selftests"
 cp -r "$TOP/Documentation/ABI/testing" "$dir/hslab/ABI"
 
 failed=0
+torture=${HSLAB_TORTURE:-60}	# seconds
 
 # boot VM_ARG...: the guest is a small machine.
 boot()
@@ -55,12 +56,12 @@ run()
 	shift
 	rm -f "$dir/ktap"
 	boot --quiet --get "/ktap:$dir/ktap" "$@" "$kernel" -- \
-		"sh /hslab/selftests/run.sh $list >/ktap 2>&1"
+		"HSLAB_TORTURE=$torture sh /hslab/selftests/run.sh $list >/ktap 2>&1"
 	cat "$dir/ktap" || failed=1
 }
 
 if [ ${#tests[@]} -gt 0 ] || [ $# -eq 0 ]; then
-	run "${tests[*]-}" --timeout 300
+	run "${tests[*]-}" --timeout $((300 + 2 * torture))
 fi
 if [ -n "$init" ]; then
 	run policies --timeout 120 --append init_on_alloc=0
