@@ -47,6 +47,15 @@ struct hslab_profile {
 	struct hslab_policy policy;
 };
 
+/* The default, and so written in two places. */
+#define HSLAB_BALANCED				\
+	.merge = HSLAB_MERGE_NEVER,		\
+	.poison = HSLAB_FILL_BYTE,		\
+	.poison_byte = 0,			\
+	.zero = HSLAB_ZERO_AUTO,		\
+	.verify = HSLAB_VERIFY_HEAD,		\
+	.check = true
+
 static const struct hslab_profile hslab_profiles[] = {
 	{ "off", {
 		.merge = HSLAB_MERGE_ANY,
@@ -62,14 +71,7 @@ static const struct hslab_profile hslab_profiles[] = {
 		.verify = HSLAB_VERIFY_OFF,
 		.check = true,
 	} },
-	{ "balanced", {
-		.merge = HSLAB_MERGE_NEVER,
-		.poison = HSLAB_FILL_BYTE,
-		.poison_byte = 0,
-		.zero = HSLAB_ZERO_AUTO,
-		.verify = HSLAB_VERIFY_HEAD,
-		.check = true,
-	} },
+	{ "balanced", { HSLAB_BALANCED } },
 	{ "debug", {
 		.merge = HSLAB_MERGE_NEVER,
 		.poison = HSLAB_FILL_BYTE,
@@ -92,12 +94,7 @@ static const struct hslab_profile hslab_profiles[] = {
 
 /* balanced, until a module parameter or sysfs says otherwise. */
 struct hslab_policy hslab_defaults = {
-	.merge = HSLAB_MERGE_NEVER,
-	.poison = HSLAB_FILL_BYTE,
-	.poison_byte = 0,
-	.zero = HSLAB_ZERO_AUTO,
-	.verify = HSLAB_VERIFY_HEAD,
-	.check = true,
+	HSLAB_BALANCED,
 	.on_violation = HSLAB_ACT_REPORT,
 };
 
@@ -264,14 +261,18 @@ static int hslab_parse_bool(const char *value, bool *result)
 	return 0;
 }
 
-/* A decimal number up to @max, and nothing else: no sign, no leading zero. */
+/*
+ * A decimal number up to @max, and nothing else: no sign, no leading zero, and no
+ * newline, which kstrtouint() would pass over.
+ */
 static int hslab_parse_number(const char *value, unsigned int max,
 			      unsigned int *result)
 {
 	unsigned int number;
 
-	if (!isdigit(value[0]) || (value[0] == '0' && value[1]) ||
-	    kstrtouint(value, 10, &number) || number > max)
+	if (value[strspn(value, "0123456789")] ||
+	    (value[0] == '0' && value[1]) || kstrtouint(value, 10, &number) ||
+	    number > max)
 		return -EINVAL;
 	*result = number;
 	return 0;
