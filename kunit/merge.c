@@ -81,6 +81,14 @@ static const struct merge_case any_cases[] = {
 	  .geometry = { .payload = 128, .align = 64, .flags = SLAB_ACCOUNT,
 			.useroffset = 16, .usersize = 33 },
 	  ANY, HSLAB_REFUSE_USERCOPY },
+	{ "tracked",
+	  .geometry = { .payload = 128, .align = 64, .flags = SLAB_ACCOUNT,
+			.useroffset = 16, .usersize = 32, .tracked = true },
+	  ANY, HSLAB_REFUSE_TRACK },
+	{ "tracked, another window",
+	  .geometry = { .payload = 128, .align = 64, .flags = SLAB_ACCOUNT,
+			.useroffset = 16, .usersize = 33, .tracked = true },
+	  ANY, HSLAB_REFUSE_USERCOPY },
 	{ "no window",
 	  .geometry = { .payload = 128, .align = 64, .flags = SLAB_ACCOUNT },
 	  ANY, HSLAB_REFUSE_USERCOPY },
@@ -94,6 +102,11 @@ static const struct merge_case never_cases[] = {
 	  HSLAB_REFUSE_POLICY },
 	{ "never: number 0 is another too", BASE,
 	  .domain = { .merge = HSLAB_MERGE_NEVER }, HSLAB_REFUSE_POLICY },
+	{ "never: itself, tracked",
+	  .geometry = { .payload = 128, .align = 64, .flags = SLAB_ACCOUNT,
+			.useroffset = 16, .usersize = 32, .tracked = true },
+	  .domain = { .merge = HSLAB_MERGE_NEVER, .cache = 7 },
+	  HSLAB_REFUSE_TRACK },
 	{ "never: itself with another size",
 	  .geometry = { .payload = 8, .align = 64, .flags = SLAB_ACCOUNT,
 			.useroffset = 16, .usersize = 32 },
@@ -275,9 +288,10 @@ static void refusals_have_names(struct kunit *test)
 
 struct slot_case {
 	unsigned int payload, align, slot;
+	bool tracked;
 };
 
-/* Payload, tag and free pointer, 8 bytes each, up to the alignment. */
+/* Payload, tag and free pointer, 8 bytes each, and a record if tracked, aligned. */
 static const struct slot_case slot_cases[] = {
 	{ 8,		8,	24 },
 	{ 16,		8,	32 },
@@ -297,12 +311,15 @@ static const struct slot_case slot_cases[] = {
 	{ 4096,		4096,	8192 },
 	{ 8,		4096,	4096 },
 	{ HSLAB_MAX_SIZE, 8,	KMALLOC_MAX_SIZE },
+	{ 8,		8,	24 + HSLAB_RECORD_SIZE, true },
+	{ 64,		64,	128, true },
+	{ 72,		64,	192, true },
 };
 
 static void slot_desc(const struct slot_case *c, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u bytes, alignment %u",
-		 c->payload, c->align);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u bytes, alignment %u%s",
+		 c->payload, c->align, c->tracked ? ", tracked" : "");
 }
 
 KUNIT_ARRAY_PARAM(slot, slot_cases, slot_desc);
@@ -313,6 +330,7 @@ static void slot_size(struct kunit *test)
 	struct hslab_geometry geometry = {
 		.payload = c->payload,
 		.align = c->align,
+		.tracked = c->tracked,
 	};
 
 	KUNIT_EXPECT_EQ(test, c->slot, hslab_slot_size(&geometry));

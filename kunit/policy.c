@@ -43,6 +43,22 @@ static const struct good_case good_cases[] = {
 	{ "verify",	"full",		"full" },
 	{ "check",	"0",		"0" },
 	{ "check",	"1",		"1" },
+	{ "quarantine_kb", "0", "0" },
+	{ "quarantine_kb", "1", "1" },
+	{ "quarantine_kb", "64", "64" },
+	{ "quarantine_kb", "1048576", "1048576" },
+	{ "pin", "0", "0" },
+	{ "pin", "1", "1" },
+	{ "pin", "4096", "4096" },
+	{ "pin", "1048576", "1048576" },
+	{ "track", "0", "0" },
+	{ "track", "1", "1" },
+	{ "scrub_interval_ms", "0", "0" },
+	{ "scrub_interval_ms", "10", "10" },
+	{ "scrub_interval_ms", "60000", "60000" },
+	{ "scrub_interval_ms", "86400000", "86400000" },
+	{ "poison_typesafe", "0", "0" },
+	{ "poison_typesafe", "1", "1" },
 	{ "on_violation", "report",	"report" },
 	{ "on_violation", "warn",	"warn" },
 	{ "on_violation", "kill",	"kill" },
@@ -65,6 +81,11 @@ static const struct hslab_policy starts[] = {
 		.zero = HSLAB_ZERO_NO,
 		.verify = HSLAB_VERIFY_FULL,
 		.check = true,
+		.quarantine_kb = 3,
+		.pin = 5,
+		.track = true,
+		.scrub_interval_ms = 20,
+		.poison_typesafe = false,
 		.on_violation = HSLAB_ACT_KILL,
 	},
 	{
@@ -74,6 +95,11 @@ static const struct hslab_policy starts[] = {
 		.zero = HSLAB_ZERO_YES,
 		.verify = HSLAB_VERIFY_HEAD,
 		.check = false,
+		.quarantine_kb = 1048575,
+		.pin = 1048575,
+		.track = false,
+		.scrub_interval_ms = 86399999,
+		.poison_typesafe = true,
 		.on_violation = HSLAB_ACT_WARN,
 	},
 };
@@ -185,6 +211,77 @@ static const struct bad_case bad_cases[] = {
 	{ "check",	"1 " },
 	{ "check",	"1\n" },
 	{ "check",	"on" },
+	{ "quarantine_kb", "" },
+	{ "quarantine_kb", "-1" },
+	{ "quarantine_kb", "+1" },
+	{ "quarantine_kb", "-0" },
+	{ "quarantine_kb", "00" },
+	{ "quarantine_kb", "01" },
+	{ "quarantine_kb", " 1" },
+	{ "quarantine_kb", "1 " },
+	{ "quarantine_kb", "1\n" },
+	{ "quarantine_kb", "1k" },
+	{ "quarantine_kb", "1K" },
+	{ "quarantine_kb", "1.0" },
+	{ "quarantine_kb", "0x10" },
+	{ "quarantine_kb", "1e3" },
+	{ "quarantine_kb", "off" },
+	{ "quarantine_kb", "1048577" },
+	{ "quarantine_kb", "4294967296" },
+	{ "quarantine_kb", "4294967297" },
+	{ "quarantine_kb", "18446744073709551617" },
+	{ "pin", "" },
+	{ "pin", "-1" },
+	{ "pin", "+1" },
+	{ "pin", "-0" },
+	{ "pin", "00" },
+	{ "pin", "01" },
+	{ "pin", " 1" },
+	{ "pin", "1 " },
+	{ "pin", "1\n" },
+	{ "pin", "1k" },
+	{ "pin", "1K" },
+	{ "pin", "1.0" },
+	{ "pin", "0x10" },
+	{ "pin", "1e3" },
+	{ "pin", "off" },
+	{ "pin", "1048577" },
+	{ "pin", "4294967297" },
+	{ "pin", "18446744073709551617" },
+	{ "track", "" },
+	{ "track", "2" },
+	{ "track", "-1" },
+	{ "track", "00" },
+	{ "track", "1 " },
+	{ "track", "1\n" },
+	{ "track", "on" },
+	{ "scrub_interval_ms", "" },
+	{ "scrub_interval_ms", "-1" },
+	{ "scrub_interval_ms", "+1" },
+	{ "scrub_interval_ms", "-0" },
+	{ "scrub_interval_ms", "00" },
+	{ "scrub_interval_ms", "01" },
+	{ "scrub_interval_ms", " 1" },
+	{ "scrub_interval_ms", "1 " },
+	{ "scrub_interval_ms", "1\n" },
+	{ "scrub_interval_ms", "1k" },
+	{ "scrub_interval_ms", "1K" },
+	{ "scrub_interval_ms", "1.0" },
+	{ "scrub_interval_ms", "0x10" },
+	{ "scrub_interval_ms", "1e3" },
+	{ "scrub_interval_ms", "off" },
+	{ "scrub_interval_ms", "1" },
+	{ "scrub_interval_ms", "9" },
+	{ "scrub_interval_ms", "86400001" },
+	{ "scrub_interval_ms", "4294967306" },
+	{ "scrub_interval_ms", "18446744073709551626" },
+	{ "poison_typesafe", "" },
+	{ "poison_typesafe", "2" },
+	{ "poison_typesafe", "-1" },
+	{ "poison_typesafe", "00" },
+	{ "poison_typesafe", "1 " },
+	{ "poison_typesafe", "1\n" },
+	{ "poison_typesafe", "on" },
 	{ "on_violation", "" },
 	{ "on_violation", "off" },
 	{ "on_violation", "panic\n" },
@@ -222,7 +319,9 @@ static void bad_value(struct kunit *test)
 }
 
 static const char *const field_names[] = {
-	"profile", "merge", "poison", "zero", "verify", "check", "on_violation",
+	"profile", "merge", "poison", "zero", "verify", "check",
+	"quarantine_kb", "pin", "track", "scrub_interval_ms",
+	"poison_typesafe", "on_violation",
 };
 
 static void fields_are_known(struct kunit *test)
@@ -246,14 +345,20 @@ static void fields_are_known(struct kunit *test)
 /* What a profile sets, as it is shown. */
 struct profile_case {
 	const char *name, *merge, *poison, *zero, *verify, *check;
+	const char *quarantine_kb, *pin, *track, *scrub_interval_ms;
 };
 
 static const struct profile_case profile_cases[] = {
-	{ "off",	"any",	 "off",	   "auto", "off",  "0" },
-	{ "fast",	"never", "off",	   "auto", "off",  "1" },
-	{ "balanced",	"never", "zero",   "auto", "head", "1" },
-	{ "debug",	"never", "0x6b",   "0",	   "full", "1" },
-	{ "paranoid",	"never", "random", "1",	   "full", "1" },
+	{ "off",	"any",	 "off",	   "auto", "off",  "0",
+	  "0",	 "0",	 "0", "0" },
+	{ "fast",	"never", "off",	   "auto", "off",  "1",
+	  "0",	 "0",	 "0", "0" },
+	{ "balanced",	"never", "zero",   "auto", "head", "1",
+	  "0",	 "0",	 "0", "0" },
+	{ "debug",	"never", "0x6b",   "0",	   "full", "1",
+	  "0",	 "0",	 "0", "0" },
+	{ "paranoid",	"never", "random", "1",	   "full", "1",
+	  "256", "4096", "0", "60000" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(profile, profile_cases, name);
@@ -284,6 +389,13 @@ static void profile_sets(struct kunit *test)
 		expect_shown(test, &policy, "zero", c->zero);
 		expect_shown(test, &policy, "verify", c->verify);
 		expect_shown(test, &policy, "check", c->check);
+		expect_shown(test, &policy, "quarantine_kb", c->quarantine_kb);
+		expect_shown(test, &policy, "pin", c->pin);
+		expect_shown(test, &policy, "track", c->track);
+		expect_shown(test, &policy, "scrub_interval_ms",
+			     c->scrub_interval_ms);
+		KUNIT_EXPECT_EQ(test, policy.poison_typesafe,
+				starts[i].poison_typesafe);
 		KUNIT_EXPECT_EQ(test, policy.on_violation,
 				starts[i].on_violation);
 	}
@@ -295,10 +407,11 @@ static void profile_is_custom(struct kunit *test)
 	const struct profile_case *c = test->param_value;
 	const char *const was[] = {
 		c->merge, c->poison, c->zero, c->verify, c->check,
+		c->quarantine_kb, c->pin, c->track, c->scrub_interval_ms,
 	};
 	static const char *const other[] = {
-		"group=x", "0x11", "0", "head", "0",
-		"owner", "0x6c", "1", "off", "1",
+		"group=x", "0x11", "0", "head", "0", "1", "1", "0", "10",
+		"owner", "0x6c", "1", "off", "1", "257", "4095", "1", "60001",
 	};
 	struct hslab_policy policy = {};
 	unsigned int i;
@@ -320,12 +433,15 @@ static void profile_is_custom(struct kunit *test)
 	}
 	hslab_policy_set(&policy, hslab_field_find("on_violation"), "panic");
 	expect_shown(test, &policy, "profile", c->name);
+	hslab_policy_set(&policy, hslab_field_find("poison_typesafe"), "1");
+	expect_shown(test, &policy, "profile", c->name);
 }
 
 /* The policy word of a policy, for a kind of cache. */
 struct word_case {
 	const char *name;
 	const char *profile, *field, *value;	/* the policy */
+	bool poison_typesafe;
 	bool typesafe, ctor, odd;		/* the cache */
 	bool zero_as_kernel;		/* HSLAB_POL_ZERO if init_on_alloc */
 	u64 word;
@@ -340,6 +456,8 @@ struct word_case {
 #define ZERO	HSLAB_POL_ZERO
 #define QUARANTINE	HSLAB_POL_QUARANTINE
 #define PAD	HSLAB_POL_PAD
+#define TRACK	HSLAB_POL_TRACK
+#define DEFER	HSLAB_POL_DEFER
 
 static const struct word_case word_cases[] = {
 	{ "off", "off", .zero_as_kernel = true, .word = FILL(KEPT, 0) },
@@ -365,6 +483,24 @@ static const struct word_case word_cases[] = {
 	  .odd = true, .ctor = true,
 	  .word = CHECK | FULL | QUARANTINE | PAD },
 
+	{ "off, typesafe, poisoned: nothing to do", "off", .typesafe = true,
+	  .poison_typesafe = true, .word = 0 },
+	{ "fast, typesafe, poisoned: nothing to do", "fast", .typesafe = true,
+	  .poison_typesafe = true, .word = CHECK },
+	{ "balanced, typesafe, poisoned", "balanced", .typesafe = true,
+	  .poison_typesafe = true,
+	  .word = CHECK | HEAD | FILL(BYTE, 0) | DEFER },
+	{ "debug, typesafe, poisoned", "debug", .typesafe = true,
+	  .poison_typesafe = true,
+	  .word = CHECK | FULL | FILL(BYTE, 0x6b) | DEFER },
+	{ "zero=1, typesafe, poisoned", "fast", "zero", "1", .typesafe = true,
+	  .poison_typesafe = true, .word = CHECK | ZERO | DEFER },
+	{ "paranoid, typesafe, poisoned", "paranoid", .typesafe = true,
+	  .poison_typesafe = true,
+	  .word = CHECK | FULL | QUARANTINE | ZERO | FILL(RANDOM, 0) | DEFER },
+	{ "debug, poisoned but not typesafe", "debug", .poison_typesafe = true,
+	  .word = CHECK | FULL | FILL(BYTE, 0x6b) },
+
 	{ "balanced, ctor: auto does not zero", "balanced", .ctor = true,
 	  .word = CHECK | HEAD | FILL(BYTE, 0) },
 	{ "paranoid, ctor: 1 does", "paranoid", .ctor = true,
@@ -384,6 +520,18 @@ static const struct word_case word_cases[] = {
 	{ "poison=random", "debug", "poison", "random",
 	  .word = CHECK | FULL | FILL(RANDOM, 0) },
 	{ "poison=off", "debug", "poison", "off", .word = CHECK | FULL },
+	{ "quarantine_kb=1", "debug", "quarantine_kb", "1",
+	  .word = CHECK | FULL | FILL(BYTE, 0x6b) | QUARANTINE },
+	{ "quarantine_kb=0", "paranoid", "quarantine_kb", "0",
+	  .word = CHECK | FULL | ZERO | FILL(RANDOM, 0) },
+	{ "track=1", "debug", "track", "1",
+	  .word = CHECK | FULL | FILL(BYTE, 0x6b) | TRACK },
+	{ "track=1, typesafe", "debug", "track", "1", .typesafe = true,
+	  .word = CHECK | FULL | TRACK },
+	{ "pin is not in it", "debug", "pin", "9",
+	  .word = CHECK | FULL | FILL(BYTE, 0x6b) },
+	{ "scrub_interval_ms is not in it", "debug", "scrub_interval_ms", "10",
+	  .word = CHECK | FULL | FILL(BYTE, 0x6b) },
 	{ "merge and action are not in it", "debug", "merge", "any",
 	  .word = CHECK | FULL | FILL(BYTE, 0x6b) },
 };
@@ -403,6 +551,7 @@ static void word_is_exact(struct kunit *test)
 	u64 word = c->word;
 
 	KUNIT_ASSERT_NOT_NULL(test, cache);
+	policy.poison_typesafe = c->poison_typesafe;
 	cache->geometry.flags = SLAB_ACCOUNT |
 				(c->typesafe ? SLAB_TYPESAFE_BY_RCU : 0);
 	cache->ctor = c->ctor ? ctor : NULL;

@@ -56,7 +56,7 @@ find $SYS -type f >/tmp/files
 while read -r file; do
 	nr=$((nr + 1))
 	case $file in
-	*/shrink)
+	*/shrink | */scrub | */purge)
 		continue
 		;;
 	esac
@@ -72,10 +72,10 @@ bad=$(find $SYS -type f -exec stat -c '%a %n' {} + | awk '
 	{
 		n = split($2, part, "/")
 		mode = 444
-		if (part[n] ~ /^(profile|merge|poison|zero|verify|check|on_violation)$/ &&
-		    part[n - 1] != "stats")
+		if (part[n] ~ /^(profile|merge|poison|zero|verify|check|on_violation)$/ ||
+		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe)$/)
 			mode = 644
-		if (part[n] == "shrink")
+		if (part[n] ~ /^(shrink|scrub|purge)$/)
 			mode = 200
 		if ($1 != mode)
 			print
@@ -122,6 +122,11 @@ for folder in $SYS/defaults $P $CACHES/provoke-rcu; do
 	takes "$folder" zero 0 1 auto
 	takes "$folder" verify off full head
 	takes "$folder" check 0 1
+	takes "$folder" quarantine_kb 1 64 1048576 0
+	takes "$folder" pin 1 4096 1048576 0
+	takes "$folder" track 1 0
+	takes "$folder" scrub_interval_ms 10 60000 86400000 0
+	takes "$folder" poison_typesafe 1 0
 	takes "$folder" on_violation warn kill panic report
 done
 takes $P profile off fast debug paranoid balanced
@@ -149,7 +154,7 @@ hostile()
 	for value in '' '\n' '\n\n' ' ' '\t\n' '\0' '\0\n' '\0377\0376\n' \
 		"$BIG" "$BIG\n" "$good " " $good" "$good\n\n" "\n$good\n" \
 		"$good\0" "$good\0\n" "$good\r\n" "$good $good" \
-		"$good\n$good\n" "${good}x" "x$good" '%s%n\n' '-1' '2' none \
+		"$good\n$good\n" "${good}x" "x$good" '%s%n\n' '-1' none \
 		"$@"; do
 		[ -n "$value" ] || continue	# no write(2) comes of it
 		refused "$file" "$value" "Invalid argument"
@@ -159,34 +164,45 @@ hostile()
 	is "${file#"$SYS"/} refuses bad values" "$bad" ""
 }
 
+# What no number is, beside the above; none may end as another number.
+NUMBERS='+1 -0 -64 00 01 064 0x40 0b1 1e3 64k 64K 64.0 6_4 6,4 ~0 1048577
+	4294967296 4294967360 18446744073709551616 18446744073709551680
+	340282366920938463463374607431768211520'
 for folder in $SYS/defaults $P; do
-	hostile $folder/merge owner Owner OWNER group= group=a/b 'group=a b' \
+	hostile $folder/quarantine_kb 64 $NUMBERS
+	hostile $folder/pin 64 $NUMBERS
+	hostile $folder/track 1 2 01 00 0x1 true y on +1 11
+	hostile $folder/scrub_interval_ms 64 1 9 86400001 ${NUMBERS% 1048577*} \
+		4294967296 4294967360 18446744073709551680
+	hostile $folder/poison_typesafe 1 2 01 00 0x1 true y on +1 11
+	hostile $folder/merge owner 2 Owner OWNER group= group=a/b 'group=a b' \
 		"group=x$LONG" group=abcdefghijklmnopqrstuvwxyz0123456789abcd \
 		'group=\0303\0244' group group=a=b 'group=a\n\n' own ownerowner
-	hostile $folder/poison random Random RANDOM 0x100 0x6 6b 0x 0x6g 107 0X6b \
+	hostile $folder/poison random 2 Random RANDOM 0x100 0x6 6b 0x 0x6g 107 0X6b \
 		0b1 0x+1 0x-1 '0x6\n\n' '0x 6' '0x6 ' 0x06b 0x6b6b
-	hostile $folder/zero auto AUTO Auto 01 00 0x1 true y on 1.0
-	hostile $folder/verify full FULL Full heads h 1 0
-	hostile $folder/check 1 01 00 0x1 true y on +1 11
-	hostile $folder/on_violation kill KILL Kill oops 0 1
+	hostile $folder/zero auto 2 AUTO Auto 01 00 0x1 true y on 1.0
+	hostile $folder/verify full 2 FULL Full heads h 1 0
+	hostile $folder/check 1 2 01 00 0x1 true y on +1 11
+	hostile $folder/on_violation kill 2 KILL Kill oops 0 1
 done
-hostile $P/profile debug Debug DEBUG custom default 0 1 ''
-hostile $SYS/profile debug Debug DEBUG custom default 0 1 ''
+hostile $P/profile debug 2 Debug DEBUG custom default 0 1 ''
+hostile $SYS/profile debug 2 Debug DEBUG custom default 0 1 ''
 
-# shrink takes 1.
-bad=
-for value in 0 2 '' ' 1' '1 ' 1x '1\n\n' '1\0' yes; do
-	[ -n "$value" ] || continue
-	said=$({ echo -ne "$value" >$P/shrink; } 2>&1)
-	case $said in
-	*"Invalid argument") ;;
-	*)	bad="$bad [$value: $said]" ;;
-	esac
+# What makes something happen takes 1.
+for file in $P/shrink $P/scrub $SYS/purge; do
+	bad=
+	for value in 0 2 ' 1' '1 ' 1x '1\n\n' '1\0' 01 +1 yes; do
+		said=$({ echo -ne "$value" >$file; } 2>&1)
+		case $said in
+		*"Invalid argument") ;;
+		*)	bad="$bad [$value: $said]" ;;
+		esac
+	done
+	is "${file##*/} refuses all but 1" "$bad" ""
+	succeeds "${file##*/} takes 1" put $file 1
+	said=$(cat $file 2>&1)
+	is "${file##*/} cannot be read" "${said##*: }" "Permission denied"
 done
-is "shrink refuses all but 1" "$bad" ""
-succeeds "shrink takes 1" put $P/shrink 1
-said=$(cat $P/shrink 2>&1)
-is "shrink cannot be read" "${said##*: }" "Permission denied"
 
 # Files that are for reading only
 bad=
@@ -199,20 +215,25 @@ done
 is "what is for reading cannot be written" "$bad" ""
 
 # Profiles
-# profile NAME MERGE POISON ZERO VERIFY CHECK
+# profile NAME MERGE POISON ZERO VERIFY CHECK QUARANTINE_KB PIN SCRUB_INTERVAL_MS
 profile()
 {
 	set_policy provoke profile="$1"
 	shows provoke profile="$1" merge="$2" poison="$3" zero="$4" verify="$5" \
-		check="$6" on_violation=warn
+		check="$6" quarantine_kb="$7" pin="$8" track=0 \
+		scrub_interval_ms="$9" poison_typesafe=1 on_violation=warn
 }
-set_policy provoke on_violation=warn
-profile off any off auto off 0
-profile fast never off auto off 1
-profile debug never 0x6b 0 full 1
-profile paranoid never random 1 full 1
-profile balanced never zero auto head 1
-for change in merge=any poison=0x01 zero=1 verify=off check=0; do
+set_policy provoke on_violation=warn poison_typesafe=1
+profile off any off auto off 0 0 0 0
+profile fast never off auto off 1 0 0 0
+profile debug never 0x6b 0 full 1 0 0 0
+profile paranoid never random 1 full 1 256 4096 60000
+profile balanced never zero auto head 1 0 0 0
+set_policy provoke poison_typesafe=0
+get $P/profile
+is "poison_typesafe is of no profile" "$VALUE" balanced
+for change in merge=any poison=0x01 zero=1 verify=off check=0 quarantine_kb=1 \
+	pin=1 track=1 scrub_interval_ms=60000; do
 	get "$P/${change%%=*}"
 	before=$VALUE
 	set_policy provoke "$change"
@@ -261,7 +282,8 @@ nobody()
 }
 if [ "$(nobody 'id -u')" = 65534 ]; then
 	bad=
-	for file in $SYS/profile $SYS/defaults/poison $P/poison $P/shrink; do
+	for file in $SYS/profile $SYS/defaults/poison $P/poison $P/shrink \
+		$P/scrub $SYS/purge; do
 		said=$(nobody "echo zero >$file")
 		case $said in
 		*"ermission denied") ;;
