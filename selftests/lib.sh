@@ -170,12 +170,18 @@ last_report()
 		awk '/^\[/ { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
+# preempt_rt: is this a kernel where SLUB may not be called in a hard interrupt?
+preempt_rt()
+{
+	grep -q PREEMPT_RT /proc/version
+}
+
 # load_errors: what hslab_load found wrong, "" if nothing; needs allocations.
 load_errors()
 {
 	awk -F = '
 		$1 == "allocs" { if ($2 == 0) print "no allocations" }
-		$1 != "allocs" && $2 != 0 { print }' $LOAD/stats | tr '\n' ' '
+		$1 != "allocs" && $1 != "hardirqs" && $2 != 0 { print }' $LOAD/stats | tr '\n' ' '
 }
 
 # What a test has to put right: it may define restore().

@@ -51,6 +51,12 @@ faults
 is "nothing was reported under load" "$VALUE" 0
 put $LOAD/run stop || not_ok "stop the load"
 is "no content was wrong" "$(load_errors)" ""
+if preempt_rt; then
+	skip "hard interrupts took part" "PREEMPT_RT allows no allocation there"
+else
+	is_not "hard interrupts took part" "$(grep '^hardirqs=' $LOAD/stats)" \
+		"hardirqs=0"
+fi
 faults
 is "nothing was reported" "$VALUE" 0
 

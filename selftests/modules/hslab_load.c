@@ -10,7 +10,7 @@
  *	run	"start N": start N threads; "stop": stop them and free all;
  *		"plant CACHE": while stopped, damage a free object, and allocate
  *		until it has come out again
- *	stats	allocs, failed, and errors of each sort, as lines name=value
+ *	stats	allocs, hardirqs, failed, and errors of each sort, as lines name=value
  */
 #define pr_fmt(fmt) "hslab_load: " fmt
 
@@ -87,6 +87,7 @@ static void load_rcu_ctor(void *object)
 
 enum load_count {
 	LOAD_ALLOCS,
+	LOAD_HARDIRQS,		/* an interrupt allocated or freed */
 	LOAD_FAILED,
 	LOAD_BAD_PATTERN,	/* somebody else wrote to a live object */
 	LOAD_BAD_ZERO,
@@ -97,6 +98,7 @@ enum load_count {
 
 static const char *const load_count_names[LOAD_NR_COUNTS] = {
 	[LOAD_ALLOCS]		= "allocs",
+	[LOAD_HARDIRQS]		= "hardirqs",
 	[LOAD_FAILED]		= "failed",
 	[LOAD_BAD_PATTERN]	= "bad_pattern",
 	[LOAD_BAD_ZERO]		= "bad_zero",
@@ -334,6 +336,7 @@ static void load_hardirq(void *arg)
 	struct load_thread *thread = arg;
 
 	load_step(&thread->hardirq, GFP_ATOMIC);
+	load_count(LOAD_HARDIRQS);
 	atomic_set_release(&thread->interrupting, 0);
 }
 
@@ -342,6 +345,9 @@ static void load_interrupt(struct load_thread *thread)
 {
 	unsigned int cpu = load_random(&thread->own) % nr_cpu_ids;
 
+	/* SLUB takes locks there that sleep. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return;
 	if (atomic_xchg(&thread->interrupting, 1))
 		return;
 	preempt_disable();
