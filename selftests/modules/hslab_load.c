@@ -14,6 +14,7 @@
  */
 #define pr_fmt(fmt) "hslab_load: " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -238,9 +239,11 @@ static void load_alloc(struct load_owner *owner, struct load_held *held,
 {
 	u32 random = load_random(owner);
 	struct hslab_cache *cache;
-	bool zero = random & 1;
+	bool zero;
 
 	held->id = (random >> 8) % LOAD_NR;
+	/* Zeros take from readers of a TYPESAFE object what they rely on. */
+	zero = (random & 1) && held->id != LOAD_RCU;
 	held->seed = random >> 16;
 	cache = load_caches[held->id].cache;
 	if (zero)
@@ -387,8 +390,14 @@ static int load_main(void *arg)
 			unsigned int cpu = load_random(&thread->own) %
 					   nr_cpu_ids;
 
-			/* Allocate here, free there. The CPU may be offline. */
+			/*
+			 * Allocate here, free there. The CPU may be offline; it
+			 * must not go meanwhile: on PREEMPT_RT the scheduler
+			 * would find us where we may not be, and warn.
+			 */
+			cpus_read_lock();
 			set_cpus_allowed_ptr(current, cpumask_of(cpu));
+			cpus_read_unlock();
 			usleep_range(50, 200);
 		}
 		cond_resched();
