@@ -19,12 +19,12 @@
 
 /* What the task that runs the test prints, from the last report on. */
 static struct {
-	spinlock_t lock;		/* all but task */
+	raw_spinlock_t lock;		/* all but task; printk() may be anywhere */
 	struct task_struct *task;
 	unsigned int nr_reports, nr_warnings;
 	struct hslab_lines lines;
 } console = {
-	.lock = __SPIN_LOCK_UNLOCKED(console.lock),
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(console.lock),
 };
 
 static void probe_console(void *unused, const char *text, size_t len)
@@ -33,7 +33,7 @@ static void probe_console(void *unused, const char *text, size_t len)
 
 	if (READ_ONCE(console.task) != current)
 		return;
-	spin_lock_irqsave(&console.lock, flags);
+	raw_spin_lock_irqsave(&console.lock, flags);
 	console.nr_warnings += !!strnstr(text, "WARNING: ", len);
 	if (strnstr(text, "BUG: hslab: ", len) == text) {
 		console.nr_reports++;
@@ -45,7 +45,7 @@ static void probe_console(void *unused, const char *text, size_t len)
 		strscpy(console.lines.line[console.lines.nr++], text,
 			min_t(size_t, len + 1, HSLAB_LINE_LEN));
 unlock:
-	spin_unlock_irqrestore(&console.lock, flags);
+	raw_spin_unlock_irqrestore(&console.lock, flags);
 }
 
 static void listen(void)
