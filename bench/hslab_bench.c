@@ -526,6 +526,9 @@ static int __init bench_init(void)
 {
 	int err;
 
+	/* It counts with interrupts off, and SLUB's locks sleep there. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return -EOPNOTSUPP;
 	if (pairs < BENCH_BATCH || pairs % BENCH_BATCH || !rounds ||
 	    rounds > BENCH_ROUNDS_MAX)
 		return -EINVAL;
