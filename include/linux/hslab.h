@@ -5,6 +5,10 @@
  * The interface mirrors kmem_cache, so that porting a user is renaming.
  * Policies are described in Documentation/policies.rst, the design in
  * Documentation/design.rst.
+ *
+ * "Any but NMI" is the context of an allocation that may not sleep, and of a
+ * free. On PREEMPT_RT SLUB's own locks sleep: there it is any that is
+ * preemptible, as for kmem_cache_alloc() and kmem_cache_free().
  */
 #ifndef _LINUX_HSLAB_H
 #define _LINUX_HSLAB_H
