@@ -627,6 +627,7 @@ magazine:
 	hslab_magazine_exit();
 cache:
 	hslab_cache_exit();
+	hslab_event_exit();
 debugfs:
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
@@ -639,6 +640,7 @@ static void __exit hslab_exit(void)
 	hslab_quarantine_exit();
 	hslab_magazine_exit();
 	hslab_cache_exit();
+	hslab_event_exit();
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
 }

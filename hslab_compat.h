@@ -150,4 +150,18 @@ static __always_inline bool hslab_compat_is_kfence(const void *object)
 	return is_kfence_address(object);
 }
 
+/* What the callbacks of a kset are given is const since 6.2. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define HSLAB_COMPAT_KSET_CONST
+#else
+#define HSLAB_COMPAT_KSET_CONST	const
+#endif
+
+/* A trace event's string is known from its declaration since 6.10. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define HSLAB_COMPAT_ASSIGN_STR(field, from)	__assign_str(field, from)
+#else
+#define HSLAB_COMPAT_ASSIGN_STR(field, ...)	__assign_str(field)
+#endif
+
 #endif /* HSLAB_COMPAT_H */

@@ -9,6 +9,9 @@
  *
  * LOCK ORDER
  *
+ * 0. hslab_uevent_mutex: a cache's kobject enters or leaves sysfs, or a uevent is
+ *    sent from it. Process context. Taken before hslab_mutex, since files that
+ *    are removed under it may be waiting for that.
  * 1. hslab_mutex: the registry (caches, stores, their names and policies),
  *    and every change of a cache's routes. Process context, may sleep.
  *    kmem_cache_create() is called under it, and takes cpu_hotplug_lock and
@@ -508,7 +511,15 @@ u64 hslab_policy_word(const struct hslab_policy *policy,
 extern const char *const hslab_kind_names[HSLAB_NR_KINDS];
 extern atomic64_t hslab_nr_faults;
 void hslab_report(struct hslab_fault *fault);
+#define HSLAB_LAST	64		/* reports that are kept */
 void hslab_faults_show(struct seq_file *seq);
+unsigned long hslab_nr_reports(void);
+bool hslab_recall(unsigned long nr, struct hslab_fault *fault);
+
+/* hslab_event.c */
+extern struct mutex hslab_uevent_mutex;
+void hslab_event(const struct hslab_fault *fault);
+void hslab_event_exit(void);
 
 /* hslab.c */
 void hslab_let_go(struct hslab_route *route, void *object, u64 policy);

@@ -41,8 +41,6 @@ MODULE_PARM_DESC(show_values, "show the values of damaged bytes in reports (0: o
 atomic64_t hslab_nr_faults;
 
 /* The last reports; number N is at N modulo HSLAB_LAST. */
-#define HSLAB_LAST	64
-
 static DEFINE_RAW_SPINLOCK(hslab_last_lock);
 static struct hslab_fault hslab_last[HSLAB_LAST];
 static unsigned long hslab_nr_last;		/* ever */
@@ -144,7 +142,8 @@ static void hslab_remember(const struct hslab_fault *fault)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&hslab_last_lock, flags);
-	hslab_last[hslab_nr_last++ % HSLAB_LAST] = *fault;
+	hslab_last[hslab_nr_last % HSLAB_LAST] = *fault;
+	WRITE_ONCE(hslab_nr_last, hslab_nr_last + 1);
 	raw_spin_unlock_irqrestore(&hslab_last_lock, flags);
 }
 
@@ -190,8 +189,9 @@ static void hslab_act(const struct hslab_fault *fault)
  * @fault: the violation; who found it, and when, is filled in
  *
  * The violation has been contained and counted before. The console gets at most
- * 10 reports in 5 seconds (and all that end in a panic); debugfs has the last
- * 64 in any case. Action kill does nothing to kernel threads and interrupts.
+ * 10 reports in 5 seconds (and all that end in a panic), uevents tell of 10 a
+ * second, the trace event of each, and debugfs has the last 64 in any case. Action
+ * kill does nothing to kernel threads and interrupts.
  *
  * Context: any but NMI.
  */
@@ -206,9 +206,29 @@ void hslab_report(struct hslab_fault *fault)
 
 	atomic64_inc(&hslab_nr_faults);
 	hslab_remember(fault);
+	hslab_event(fault);
 	if (fault->action == HSLAB_ACT_PANIC || __ratelimit(&hslab_ratelimit))
 		hslab_print_console(fault);
 	hslab_act(fault);
+}
+
+/* How many reports there have been. */
+unsigned long hslab_nr_reports(void)
+{
+	return READ_ONCE(hslab_nr_last);
+}
+
+/* Copy report number @nr, from 0. False if it is not among the last any more. */
+bool hslab_recall(unsigned long nr, struct hslab_fault *fault)
+{
+	bool known;
+
+	raw_spin_lock_irq(&hslab_last_lock);
+	known = hslab_nr_last - nr - 1 < HSLAB_LAST;
+	if (known)
+		*fault = hslab_last[nr % HSLAB_LAST];
+	raw_spin_unlock_irq(&hslab_last_lock);
+	return known;
 }
 
 /* The last reports, oldest first, for debugfs. */
@@ -220,11 +240,10 @@ void hslab_faults_show(struct seq_file *seq)
 	fault = kmalloc(sizeof(*fault), GFP_KERNEL);
 	if (!fault)
 		return;
-	nr = READ_ONCE(hslab_nr_last);
+	nr = hslab_nr_reports();
 	for (i = nr > HSLAB_LAST ? nr - HSLAB_LAST : 0; i < nr; i++) {
-		raw_spin_lock_irq(&hslab_last_lock);
-		*fault = hslab_last[i % HSLAB_LAST];
-		raw_spin_unlock_irq(&hslab_last_lock);
+		if (!hslab_recall(i, fault))
+			continue;
 		seq_printf(seq, "[%5llu.%06llu]\n", fault->when / NSEC_PER_SEC,
 			   fault->when % NSEC_PER_SEC / NSEC_PER_USEC);
 		hslab_print_fault(seq, fault);

@@ -15,7 +15,7 @@
 
 static struct kobject *hslab_kobj;
 static struct kobject *hslab_defaults_kobj;
-static struct kobject *hslab_caches_kobj;
+static struct kset *hslab_caches_kset;
 static struct kobject *hslab_stores_kobj;
 
 /* Copy what was written to @value, less its newline. -EINVAL if it is no short string. */
@@ -532,17 +532,38 @@ static const struct kobj_type hslab_cache_ktype = {
 	.default_groups	= hslab_cache_groups,
 };
 
+/* SUBSYSTEM= of the uevents that caches send. */
+static const char *
+hslab_cache_subsystem(HSLAB_COMPAT_KSET_CONST struct kobject *kobj)
+{
+	return "hslab";
+}
+
+static const struct kset_uevent_ops hslab_cache_uevent_ops = {
+	.name	= hslab_cache_subsystem,
+};
+
 int hslab_sysfs_add_cache(struct hslab_cache *cache)
 {
-	return kobject_init_and_add(&cache->kobj, &hslab_cache_ktype,
-				    hslab_caches_kobj, "%s", cache->name);
+	int err;
+
+	mutex_lock(&hslab_uevent_mutex);
+	cache->kobj.kset = hslab_caches_kset;
+	err = kobject_init_and_add(&cache->kobj, &hslab_cache_ktype, NULL,
+				   "%s", cache->name);
+	if (!err)
+		kobject_uevent(&cache->kobj, KOBJ_ADD);
+	mutex_unlock(&hslab_uevent_mutex);
+	return err;
 }
 
 /* Returns when nobody is in the cache's files any more. Without hslab_mutex. */
 void hslab_sysfs_del_cache(struct hslab_cache *cache)
 {
+	mutex_lock(&hslab_uevent_mutex);
 	if (cache->kobj.state_in_sysfs)		/* it may never have got there */
-		kobject_del(&cache->kobj);
+		kobject_del(&cache->kobj);	/* and sends KOBJ_REMOVE */
+	mutex_unlock(&hslab_uevent_mutex);
 	kobject_put(&cache->kobj);
 	wait_for_completion(&cache->kobj_gone);
 }
@@ -791,9 +812,11 @@ int __init hslab_sysfs_init(void)
 	if (!hslab_kobj)
 		return -ENOMEM;
 	hslab_defaults_kobj = kobject_create_and_add("defaults", hslab_kobj);
-	hslab_caches_kobj = kobject_create_and_add("caches", hslab_kobj);
+	hslab_caches_kset = kset_create_and_add("caches",
+						&hslab_cache_uevent_ops,
+						hslab_kobj);
 	hslab_stores_kobj = kobject_create_and_add("stores", hslab_kobj);
-	if (!hslab_defaults_kobj || !hslab_caches_kobj || !hslab_stores_kobj)
+	if (!hslab_defaults_kobj || !hslab_caches_kset || !hslab_stores_kobj)
 		goto fail;
 	err = sysfs_create_group(hslab_kobj, &hslab_top_group);
 	if (err)
@@ -811,7 +834,7 @@ fail:
 void hslab_sysfs_exit(void)
 {
 	kobject_put(hslab_stores_kobj);
-	kobject_put(hslab_caches_kobj);
+	kset_unregister(hslab_caches_kset);
 	kobject_put(hslab_defaults_kobj);
 	kobject_put(hslab_kobj);
 }

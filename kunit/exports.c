@@ -6,6 +6,7 @@
 #include <linux/export.h>
 
 #include "../hslab_internal.h"
+#include "../hslab_trace.h"
 
 #define EXPORT	EXPORT_SYMBOL_GPL
 
@@ -40,6 +41,11 @@ EXPORT(hslab_scrub);
 /* hslab_report.c */
 EXPORT(hslab_nr_faults);
 EXPORT(hslab_faults_show);
+EXPORT(hslab_nr_reports);
+EXPORT(hslab_recall);
+
+/* hslab_event.c */
+EXPORT_TRACEPOINT_SYMBOL_GPL(violation);
 
 /* hslab_stats.c */
 EXPORT(hslab_cache_live);

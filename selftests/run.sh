@@ -12,8 +12,8 @@ cd "${0%/*}" || exit 1
 . ./ktap.sh
 
 [ $# -gt 0 ] ||
-	set -- load sysfs abi stats violations policies quarantine toggles hotplug \
-		readers torture \
+	set -- load sysfs abi stats violations policies quarantine toggles \
+		hotplug readers torture events \
 		usercopy	# last: it leaves a kernel that has said BUG
 ktap_begin
 echo "1..$#"
