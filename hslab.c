@@ -602,9 +602,12 @@ static int __init hslab_init(void)
 	int err;
 
 	hslab_slab_init();
-	err = hslab_sysfs_init();
+	err = hslab_symbol_init();
 	if (err)
 		return err;
+	err = hslab_sysfs_init();
+	if (err)
+		goto symbol;
 	hslab_debugfs_init();
 	err = hslab_cache_init();
 	if (err)
@@ -631,6 +634,8 @@ cache:
 debugfs:
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
+symbol:
+	hslab_symbol_exit();
 	return err;
 }
 
@@ -643,6 +648,7 @@ static void __exit hslab_exit(void)
 	hslab_event_exit();
 	hslab_debugfs_exit();
 	hslab_sysfs_exit();
+	hslab_symbol_exit();
 }
 
 module_init(hslab_init);

@@ -159,6 +159,9 @@ static int hslab_route_prepare(struct hslab_route *route,
 	err = hslab_quarantine_prepare(route, policy->quarantine_kb);
 	if (err)
 		return err;
+	err = hslab_track_prepare(route->cache, policy->track);
+	if (err)
+		return err;
 	return hslab_pin_prepare(route, policy->pin);
 }
 
@@ -172,6 +175,21 @@ static void hslab_route_commit(struct hslab_route *route,
 	hslab_set_fresh(route->store, route->policy);
 }
 
+/* The alignment that mm/slab_common.c's calculate_alignment() comes to, 8 at least. */
+static unsigned int hslab_alignment(unsigned int align, slab_flags_t flags,
+				    unsigned int size)
+{
+	align = max_t(unsigned int, align, sizeof(u64));
+	if (flags & SLAB_HWCACHE_ALIGN) {
+		unsigned int line = cache_line_size();
+
+		while (size <= line / 2)
+			line /= 2;
+		align = max(align, line);
+	}
+	return align;
+}
+
 /* What objects of a cache are like under a policy. */
 static void hslab_geometry_for(struct hslab_geometry *geometry,
 			       const struct hslab_cache *cache,
@@ -179,6 +197,9 @@ static void hslab_geometry_for(struct hslab_geometry *geometry,
 {
 	*geometry = cache->geometry;
 	geometry->tracked = policy->track;
+	geometry->align = hslab_alignment(geometry->align, geometry->flags,
+					  geometry->payload +
+					  hslab_tag_bytes(geometry));
 }
 
 /*
@@ -205,6 +226,12 @@ static struct hslab_route *hslab_route_for(struct hslab_cache *cache)
 	if (!store && before && before->store->nr_routes == 1 &&
 	    before->store->geometry.tracked == geometry.tracked)
 		return before;	/* the store is nobody else's: it changes with us */
+	if (!store && hslab_slot_size(&geometry) > KMALLOC_MAX_SIZE) {
+		pr_warn("cache %s: %u bytes and what is tracked of them take more than a slab page can have (%lu)\n",
+			cache->name, cache->size,
+			(unsigned long)KMALLOC_MAX_SIZE);
+		return ERR_PTR(-EINVAL);
+	}
 	if (!store)
 		store = hslab_store_add(cache->name, &geometry, &domain);
 	if (IS_ERR(store))
@@ -294,6 +321,38 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 	return left;
 }
 
+/* Have all routes of a destroyed cache been looked at by hslab_drain()? */
+static bool hslab_has_drained(const struct hslab_cache *cache,
+			      unsigned long epoch)
+{
+	struct hslab_route *route;
+
+	list_for_each_entry(route, &cache->routes, in_cache)
+		if (route->closed > epoch)
+			return false;
+	return true;
+}
+
+/*
+ * See to the objects that destroyed caches have left. That takes its time, and is
+ * done without the mutex: only hslab_drain() removes such caches.
+ */
+static void hslab_drain_leaks(unsigned long epoch)
+{
+	struct hslab_cache *cache;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(cache, &hslab_zombies, zombie) {
+		mutex_unlock(&hslab_mutex);
+		if (hslab_has_drained(cache, epoch)) {
+			hslab_leak_settle(cache);
+			hslab_leak_report(cache);
+		}
+		mutex_lock(&hslab_mutex);
+	}
+	mutex_unlock(&hslab_mutex);
+}
+
 /*
  * Free what has drained: routes, the stores they led to, destroyed caches.
  *
@@ -325,6 +384,9 @@ static void hslab_drain(struct work_struct *work)
 	list_for_each_entry_safe(cache, next, &hslab_zombies, zombie) {
 		left |= hslab_drain_cache(cache, true, epoch, &routes);
 		if (list_empty(&cache->routes)) {
+			if (cache->leak.reported)
+				pr_info("cache %s: the last of its objects came home\n",
+					cache->name);
 			idr_remove(&hslab_ids, cache->id);
 			list_move(&cache->zombie, &caches);
 		}
@@ -343,11 +405,13 @@ static void hslab_drain(struct work_struct *work)
 	list_for_each_entry_safe(cache, next, &caches, zombie) {
 		bool internal = cache->internal;
 
+		hslab_track_free_cache(cache);
 		kfree(cache);
 		if (!internal)
 			module_put(THIS_MODULE);
 	}
 	if (left) {
+		hslab_drain_leaks(epoch);
 		WRITE_ONCE(hslab_drain_delay, min(2 * delay, HSLAB_DRAIN_MAX));
 		queue_delayed_work(hslab_wq, &hslab_drain_work, delay);
 	}
@@ -388,28 +452,12 @@ void hslab_cache_name(unsigned int id, char *name)
 	(HSLAB_FLAGS_PASSED | SLAB_PANIC | HSLAB_COMPAT_NO_MERGE |	\
 	 HSLAB_COMPAT_MEM_SPREAD)
 
-/* The alignment that mm/slab_common.c's calculate_alignment() comes to, 8 at least. */
-static unsigned int hslab_alignment(const struct hslab_args *args,
-				    unsigned int size)
-{
-	unsigned int align = max_t(unsigned int, args->align, sizeof(u64));
-
-	if (args->flags & SLAB_HWCACHE_ALIGN) {
-		unsigned int line = cache_line_size();
-
-		while (size <= line / 2)
-			line /= 2;
-		align = max(align, line);
-	}
-	return align;
-}
-
 static void hslab_geometry_of(struct hslab_geometry *geometry,
 			      unsigned int size, const struct hslab_args *args)
 {
 	geometry->payload = round_up(size, sizeof(u64));
-	geometry->align = hslab_alignment(args, geometry->payload +
-						HSLAB_TAG_SIZE);
+	geometry->align = hslab_alignment(args->align, args->flags,
+					  geometry->payload + HSLAB_TAG_SIZE);
 	geometry->tracked = false;
 	geometry->flags = args->flags & HSLAB_FLAGS_PASSED;
 	geometry->useroffset = args->useroffset;
@@ -572,6 +620,7 @@ struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 	return cache;
 
 free:
+	hslab_track_free_cache(cache);
 	kfree_rcu(cache, rcu);	/* hslab_cache_name() may be looking */
 	return ERR_PTR(err);
 }
@@ -597,8 +646,6 @@ EXPORT_SYMBOL_GPL(__hslab_cache_create);
  */
 void hslab_cache_retire(struct hslab_cache *cache)
 {
-	s64 live;
-
 	mutex_lock(&hslab_mutex);
 	cache->dying = true;
 	mutex_unlock(&hslab_mutex);
@@ -610,11 +657,6 @@ void hslab_cache_retire(struct hslab_cache *cache)
 	hslab_rcu_flush(cache);
 
 	mutex_lock(&hslab_mutex);
-	live = hslab_cache_live(cache);
-	if (live)
-		pr_warn("cache %s: destroyed with %lld of its objects live; they can still be freed, and store %u stays for them\n",
-			cache->name, live,
-			hslab_current_route(cache)->store->id);
 	list_del_rcu(&cache->node);
 	list_add_tail(&cache->zombie, &hslab_zombies);
 	hslab_route_close(hslab_current_route(cache));
@@ -716,11 +758,11 @@ int hslab_cache_set_policy(struct hslab_cache *cache,
 	mutex_lock(&hslab_mutex);
 	policy = cache->policy;
 	err = cache->dying ? -ENODEV : hslab_policy_set(&policy, field, value);
+	if (err == -EINVAL)
+		hslab_policy_complain(cache->name, field);
 	if (!err)
 		err = hslab_cache_change(cache, &policy);
 	mutex_unlock(&hslab_mutex);
-	if (err == -EINVAL)
-		hslab_policy_complain(cache->name, field);
 	return err;
 }
 

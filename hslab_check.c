@@ -47,6 +47,7 @@ static void hslab_fault_report(struct hslab_fault *fault,
 	fault->nr = atomic64_inc_return(&cache->faults[fault->kind]);
 	if (fault->aside)
 		atomic64_inc(&cache->aside);
+	hslab_track_fault(fault);
 	hslab_report(fault);
 }
 

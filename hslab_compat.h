@@ -164,4 +164,49 @@ static __always_inline bool hslab_compat_is_kfence(const void *object)
 #define HSLAB_COMPAT_ASSIGN_STR(field, ...)	__assign_str(field)
 #endif
 
+/*
+ * Are there return addresses on this task's stack which a tracer has replaced?
+ * An unwinder finds the true ones in the tracer's own list. True also for a task
+ * that the function graph tracer was made ready for.
+ */
+static __always_inline bool hslab_compat_returns_replaced(void)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (READ_ONCE(current->ret_stack))
+		return true;
+#endif
+#ifdef CONFIG_RETHOOK
+	if (READ_ONCE(current->rethooks.first))
+		return true;
+#endif
+#ifdef CONFIG_KRETPROBES
+	if (READ_ONCE(current->kretprobe_instances.first))
+		return true;
+#endif
+	return false;
+}
+
+/*
+ * Wait until every task has left the function it was in, if that is one that does
+ * not sleep. With PREEMPT_RT a task may be waiting for a lock in there.
+ */
+#define HSLAB_COMPAT_CAN_WAIT_FOR_TASKS					\
+	(!IS_ENABLED(CONFIG_PREEMPT_RT) &&				\
+	 (IS_ENABLED(CONFIG_TASKS_RCU) || !IS_ENABLED(CONFIG_PREEMPTION)))
+
+static inline void hslab_compat_wait_for_tasks(void)
+{
+	synchronize_rcu_tasks();
+}
+
+/* Can @word be the address of code: of the kernel, a module, or BPF? */
+static __always_inline bool hslab_compat_maybe_code(unsigned long word)
+{
+#ifdef CONFIG_X86_64
+	return word >= __START_KERNEL_map;
+#else
+	return (long)word < 0;
+#endif
+}
+
 #endif /* HSLAB_COMPAT_H */

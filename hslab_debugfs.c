@@ -138,6 +138,7 @@ void hslab_debugfs_add_cache(struct hslab_cache *cache)
 	cache->debugfs = debugfs_create_dir(cache->name, hslab_debugfs_caches);
 	debugfs_create_file("merge", 0400, cache->debugfs, cache,
 			    &hslab_merge_fops);
+	hslab_traces_add_files(cache);
 }
 
 /* Returns when nobody is in the cache's files any more. Without hslab_mutex. */

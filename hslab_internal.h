@@ -365,6 +365,13 @@ struct hslab_scrub {
 	u64 ns;
 };
 
+/* hslab_leak.c: of a destroyed cache with live objects. */
+struct hslab_leak {
+	bool reported;
+	unsigned long next;		/* when to look again; jiffies */
+	unsigned long delay;
+};
+
 struct hslab_cache {
 	/* What the hot path reads. */
 	struct hslab_route __rcu *route;	/* current; RCU (sched), hslab_mutex */
@@ -387,6 +394,7 @@ struct hslab_cache {
 	struct hslab_counts retired;	/* of routes that are gone */
 	struct hslab_scrub scrub;
 	bool dying;			/* destroyed: no further changes */
+	struct hslab_leak leak;		/* the work of hslab_drain() alone */
 
 	s64 peak;			/* READ/WRITE_ONCE; a lost race loses a sample */
 	enum hslab_action action;	/* policy.on_violation for readers without lock */
@@ -397,10 +405,35 @@ struct hslab_cache {
 	unsigned long quarantine_bound;	/* READ/WRITE_ONCE */
 	atomic_long_t quarantine_reserved;
 
+	/* hslab_track.c: there for good once the cache was tracked. */
+	struct hslab_lifetimes __percpu *lifetimes;
+
 	struct kobject kobj;
 	struct completion kobj_gone;
 	struct dentry *debugfs;
 	struct rcu_head rcu;
+};
+
+/* Tracking: what is recorded of an object, see hslab_track.c. */
+enum hslab_event {
+	HSLAB_EV_ALLOC,
+	HSLAB_EV_FREE,
+	HSLAB_NR_EV
+};
+
+enum hslab_known {
+	HSLAB_NO_RECORD,
+	HSLAB_RECORDED,
+	HSLAB_RECORD_DAMAGED,
+};
+
+/* A record that was read, and is sound if known is RECORDED. */
+struct hslab_track {
+	enum hslab_known known;
+	u32 handle;			/* stack depot; 0: the stack is not known */
+	pid_t pid;
+	unsigned int cpu;
+	u64 when;			/* local_clock(), ns */
 };
 
 /* A violation, from the finding to the last of debugfs's 64. */
@@ -420,7 +453,9 @@ struct hslab_fault {
 	bool aside;			/* the object was set aside */
 	u64 nr;				/* how many of this kind the cache has had */
 
+	unsigned long gone;		/* NOT_FREED: objects whose page has gone; or 0 */
 	unsigned long caller;		/* who allocated or freed */
+	struct hslab_track tracks[HSLAB_NR_EV];	/* of the object, if it is tracked */
 
 	/* Filled in by hslab_report(). */
 	char where[HSLAB_WHERE_LEN];	/* symbol of the caller: its module may go */
@@ -446,6 +481,8 @@ extern struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
 extern unsigned int hslab_slab_cache_off;
 void hslab_slab_learn(struct hslab_store *store, const void *object);
 bool hslab_slab_is_slot(const struct hslab_store *store, const void *object);
+typedef void hslab_walk_t(struct hslab_store *store, void *object, void *arg);
+long hslab_slab_walk(struct hslab_store *store, hslab_walk_t *fn, void *arg);
 void hslab_slab_init(void);
 
 /* hslab_merge.c */
@@ -508,6 +545,8 @@ u64 hslab_policy_word(const struct hslab_policy *policy,
 		      const struct hslab_cache *cache);
 
 /* hslab_report.c */
+void hslab_faults_tracks(void (*fn)(const struct hslab_track *track, void *arg),
+			 void *arg);
 extern const char *const hslab_kind_names[HSLAB_NR_KINDS];
 extern atomic64_t hslab_nr_faults;
 void hslab_report(struct hslab_fault *fault);
@@ -590,8 +629,56 @@ unsigned long hslab_pin_bytes(const struct hslab_route *route);
 
 /* hslab_track.c */
 #define HSLAB_RECORD_SIZE	48
+#define HSLAB_LIFETIMES		64
+
 void hslab_track_alloc(struct hslab_route *route, void *object);
 void hslab_track_free(struct hslab_route *route, void *object);
+bool hslab_track_read(const struct hslab_store *store, const void *object,
+		      u64 *plain, struct hslab_track *tracks);
+void hslab_track_fault(struct hslab_fault *fault);
+void hslab_track_forget(void);
+u64 hslab_track_lifetimes(const struct hslab_cache *cache, unsigned int n);
+int hslab_track_prepare(struct hslab_cache *cache, bool track);
+void hslab_track_free_cache(struct hslab_cache *cache);
+
+/* hslab_symbol.c */
+void hslab_symbol(char *text, size_t size, unsigned long addr, u64 when);
+unsigned long hslab_symbol_caller(const struct hslab_track *track);
+void hslab_track_print(struct seq_file *seq, const struct hslab_fault *fault);
+void hslab_stack_print(struct seq_file *seq, const char *level,
+		       const char *indent, const struct hslab_track *track);
+int hslab_symbol_init(void);
+void hslab_symbol_exit(void);
+
+/* hslab_traces.c */
+struct hslab_trace {
+	struct hslab_track track;	/* one of them, for its stack */
+	unsigned long nr;
+	u64 min_when, max_when;
+	u64 sum_when;			/* of differences from first_when */
+	u64 first_when;
+	u32 min_pid, max_pid;
+	unsigned int cpus;		/* which of hslab_traces.cpus is its own */
+};
+
+struct hslab_traces {
+	struct hslab_trace *traces;	/* sorted, most objects first */
+	unsigned int nr, size;
+	unsigned long *cpus;
+	u64 now;
+	long status;			/* of the walk; <0: not all are here */
+	s64 untracked;			/* live objects of other stores */
+	bool tracked;			/* is any store of the cache's a tracked one? */
+};
+
+int hslab_traces_collect(struct hslab_traces *t, struct hslab_cache *cache,
+			 enum hslab_event event);
+void hslab_traces_free(struct hslab_traces *t);
+void hslab_traces_add_files(struct hslab_cache *cache);
+
+/* hslab_leak.c */
+void hslab_leak_settle(struct hslab_cache *cache);
+void hslab_leak_report(struct hslab_cache *cache);
 
 /* hslab_scrub.c */
 void hslab_scrub_init(struct hslab_cache *cache);

@@ -91,6 +91,10 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 		hslab_print(seq, "hslab:   tag overwritten while it was free");
 		break;
 	case HSLAB_NOT_FREED:
+		if (f->gone) {
+			hslab_print(seq, "hslab:   their slab pages were given back: freed around hslab");
+			break;
+		}
 		hslab_print(seq, "hslab:   cache %s has it: freed around hslab, or given out twice",
 			    f->other);
 		break;
@@ -120,7 +124,11 @@ static void hslab_print_bytes(struct seq_file *seq, const struct hslab_fault *f)
 
 static void hslab_print_fault(struct seq_file *seq, const struct hslab_fault *f)
 {
-	if (f->offset >= 0)
+	if (f->gone)
+		hslab_print(seq, "BUG: hslab: %s in cache %s, %lu object%s of %u bytes",
+			    hslab_kind_names[f->kind], f->cache, f->gone,
+			    f->gone == 1 ? "" : "s", f->size);
+	else if (f->offset >= 0)
 		hslab_print(seq, "BUG: hslab: %s in cache %s, object %p of %u bytes, offset %d",
 			    hslab_kind_names[f->kind], f->cache, f->object,
 			    f->size, f->offset);
@@ -132,8 +140,9 @@ static void hslab_print_fault(struct seq_file *seq, const struct hslab_fault *f)
 	hslab_print_bytes(seq, f);
 	hslab_print(seq, "hslab:   found by %s[%d] on CPU %u at %s", f->comm,
 		    f->pid, f->cpu, f->where);
+	hslab_track_print(seq, f);
 	hslab_print(seq, "hslab:   %s; %llu of this kind in the cache",
-		    f->aside ? "object set aside" : "object left as it is",
+		    f->gone ? "counted as freed" : f->aside ? "object set aside" : "object left as it is",
 		    f->nr);
 }
 
@@ -229,6 +238,22 @@ bool hslab_recall(unsigned long nr, struct hslab_fault *fault)
 		*fault = hslab_last[nr % HSLAB_LAST];
 	raw_spin_unlock_irq(&hslab_last_lock);
 	return known;
+}
+
+/* Call @fn for what was recorded of the objects of the last reports. */
+void hslab_faults_tracks(void (*fn)(const struct hslab_track *track, void *arg),
+			 void *arg)
+{
+	struct hslab_track tracks[HSLAB_NR_EV];
+	unsigned int i, event;
+
+	for (i = 0; i < HSLAB_LAST; i++) {
+		raw_spin_lock_irq(&hslab_last_lock);
+		memcpy(tracks, hslab_last[i].tracks, sizeof(tracks));
+		raw_spin_unlock_irq(&hslab_last_lock);
+		for (event = 0; event < HSLAB_NR_EV; event++)
+			fn(&tracks[event], arg);
+	}
 }
 
 /* The last reports, oldest first, for debugfs. */

@@ -12,6 +12,8 @@
 
 #include <linux/gcd.h>
 #include <linux/init.h>
+#include <linux/memory_hotplug.h>
+#include <linux/sched.h>
 
 #include "hslab_internal.h"
 
@@ -73,6 +75,111 @@ bool hslab_slab_is_slot(const struct hslab_store *store, const void *object)
 		return false;
 	return stride ? (object - page) % stride == phase % stride :
 			object - page == phase;
+}
+
+/* Is @page the first of a slab page of @store? */
+static bool hslab_is_slab_of(const struct hslab_store *store, struct page *page)
+{
+	return compound_head(page) == page && PageSlab(page) &&
+	       hslab_slab_cache(page_address(page)) == store->kmem;
+}
+
+/* The objects of a page of KFENCE's: at its start, or as far up as they fit. */
+static unsigned int hslab_walk_kfence(struct hslab_store *store, void *page,
+				      hslab_walk_t *fn, void *arg)
+{
+	unsigned int bytes = store->tag_off + hslab_tag_bytes(&store->geometry);
+	void *upper = page + ALIGN_DOWN(PAGE_SIZE - bytes,
+					store->geometry.align);
+	u64 plain, word;
+	void *object;
+
+	if (!hslab_compat_tag_read(page, &word))
+		return 0;	/* free */
+	for (object = page; ; object = upper) {
+		if (hslab_compat_tag_read(hslab_tag(object, store->tag_off),
+					  &word)) {
+			plain = hslab_decode(store, object, word);
+			if (hslab_tag_whole(plain, store->plain)) {
+				fn(store, object, arg);
+				return 1;
+			}
+		}
+		if (object == upper)
+			break;
+	}
+	fn(store, upper, arg);	/* with a tag that tells nothing */
+	return 1;
+}
+
+/* The objects of a slab page. How many, or -ENODATA. */
+static int hslab_walk_page(struct hslab_store *store, struct page *head,
+			   hslab_walk_t *fn, void *arg)
+{
+	unsigned int stride = READ_ONCE(store->stride);
+	unsigned int phase = READ_ONCE(store->phase);
+	unsigned int slot = hslab_slot_size(&store->geometry);
+	unsigned int order = compound_order(head);
+	void *page = page_address(head);
+	size_t at, size = PAGE_SIZE << order;
+	int nr = 0;
+
+	if (order > get_order(KMALLOC_MAX_SIZE) ||
+	    !hslab_is_slab_of(store, head))
+		return 0;	/* it was given back meanwhile */
+	if (hslab_compat_is_kfence(page))
+		return hslab_walk_kfence(store, page, fn, arg);
+	if (!stride) {
+		if (size >= phase + 2 * (size_t)slot)
+			return -ENODATA;
+		stride = size;
+	}
+	slot = max(slot, stride - phase % stride);
+	for (at = phase % stride; at + slot <= size; at += stride, nr++)
+		fn(store, page + at, arg);
+	return nr;
+}
+
+/**
+ * hslab_slab_walk() - visit all objects of a store, live and free
+ * @store: the store; it cannot go away meanwhile
+ * @fn: what to do with each; the object may change at any time, and its page may
+ *	be given back: only what can be read without a fault may be looked at
+ * @arg: for @fn
+ *
+ * All pages of the system are looked at. Objects that are there all the time are
+ * not missed.
+ *
+ * Context: process context, may sleep.
+ * Return: how many objects were visited; -EOPNOTSUPP when it is not known which
+ * pages a kmem_cache has, -ENODATA when it is not known where in them objects are.
+ */
+long hslab_slab_walk(struct hslab_store *store, hslab_walk_t *fn, void *arg)
+{
+	unsigned long pfn, end = PHYS_PFN(__pa(high_memory - 1)) + 1;
+	long sum = 0;
+	int nr;
+
+	if (!hslab_slab_cache_off)
+		return -EOPNOTSUPP;
+	for (pfn = PHYS_PFN(__pa(PAGE_OFFSET)); pfn < end; pfn++) {
+		struct page *page;
+
+		if (!(pfn % 1024))
+			cond_resched();
+		page = pfn_to_online_page(pfn);
+		if (!page) {
+			pfn |= PAGES_PER_SECTION - 1;
+			continue;
+		}
+		if (!hslab_is_slab_of(store, page))
+			continue;
+		nr = hslab_walk_page(store, page, fn, arg);
+		if (nr < 0)
+			return nr;
+		sum += nr;
+	}
+	return sum;
 }
 
 static void __init hslab_probe_ctor(void *object)
