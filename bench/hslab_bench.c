@@ -58,12 +58,12 @@ module_param_array(sizes, uint, &nr_sizes, 0444);
 MODULE_PARM_DESC(sizes, "object sizes");
 
 static char *profiles[BENCH_PROFILES_MAX] = {
-	"off", "fast", "balanced", "debug", "paranoid"
+	"off", "fast", "balanced", "debug", "paranoid", "debug+track"
 };
 
-static unsigned int nr_profiles = 5;
+static unsigned int nr_profiles = 6;
 module_param_array(profiles, charp, &nr_profiles, 0444);
-MODULE_PARM_DESC(profiles, "profiles of hslab to measure");
+MODULE_PARM_DESC(profiles, "profiles of hslab to measure, with +track tracked");
 
 static bool steps = true;
 module_param(steps, bool, 0444);
@@ -444,6 +444,21 @@ static int bench_set(struct hslab_cache *cache, const char *policies)
 	return 0;
 }
 
+/* Set a profile given as "name" or "name+track". */
+static int bench_set_profile(struct hslab_cache *cache, const char *profile)
+{
+	const char *plus = strchrnul(profile, '+');
+	char name[32];
+	int err;
+
+	if (plus - profile >= sizeof(name))
+		return -E2BIG;
+	strscpy(name, profile, plus - profile + 1);
+	err = hslab_set_policy(cache, "profile", name);
+	return err ? err : hslab_set_policy(cache, "track",
+					    strcmp(plus, "+track") ? "0" : "1");
+}
+
 static int bench_size(unsigned int size, struct kmem_cache *slub,
 		      struct hslab_cache *hslab)
 {
@@ -452,11 +467,13 @@ static int bench_size(unsigned int size, struct kmem_cache *slub,
 
 	err = bench_report(size, "slub", "", slub_round, slub);
 	for (i = 0; i < nr_profiles && !err; i++) {
-		err = hslab_set_policy(hslab, "profile", profiles[i]);
+		err = bench_set_profile(hslab, profiles[i]);
 		if (!err)
 			err = bench_report(size, "hslab/", profiles[i],
 					   hardened_round, hslab);
 	}
+	if (!err)
+		err = hslab_set_policy(hslab, "track", "0");
 	for (i = 0; i < ARRAY_SIZE(bench_steps) && steps && !err; i++) {
 		err = bench_set(hslab, bench_steps[i].policies);
 		if (!err)
