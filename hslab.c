@@ -101,7 +101,8 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 
 	if (unlikely(mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK))) {
 		if ((policy & HSLAB_POL_CHECK) ||
-		    hslab_is_suspect(route->store, words))
+		    hslab_is_suspect(route->store, words) ||
+		    hslab_rcu_waits(route->store, words))
 			return false;
 		if ((mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK)) == HSLAB_FLIP)
 			hslab_credit_owner(route, mark ^ HSLAB_FLIP ^
@@ -339,8 +340,6 @@ static __always_inline void hslab_fill_free(struct hslab_route *route,
 static __always_inline void hslab_do_let_go(struct hslab_route *route,
 					    void *object, u64 policy)
 {
-	if (unlikely(route->tracked))
-		hslab_track_free(route, object);
 	hslab_fill_free(route, object, policy);
 	if (policy & HSLAB_POL_QUARANTINE)
 		object = hslab_quarantine_put(route, object, policy);
@@ -366,8 +365,8 @@ void hslab_let_go(struct hslab_route *route, void *object, u64 policy)
 }
 
 /* What of a cache's policy holds for an object of this route. */
-static u64 hslab_policy_for(const struct hslab_route *route,
-			    const void *object, u64 policy)
+u64 hslab_policy_for(const struct hslab_route *route, const void *object,
+		     u64 policy)
 {
 	/* A closed route keeps nothing, and KFENCE has to see a free at once. */
 	if (unlikely(!READ_ONCE(route->quarantine)) ||
@@ -399,6 +398,8 @@ static bool hslab_free_to(struct hslab_route *route, void *object, u64 policy,
 {
 	if (!hslab_take_for(route, object, &policy, defer))
 		return false;
+	if (unlikely(route->tracked))
+		hslab_track_free(route, object);
 	if (defer)
 		hslab_rcu_put(route, object);
 	else
@@ -448,6 +449,11 @@ static noinline void hslab_free_odd(struct hslab_cache *cache, void *object,
 		hslab_judge_free(cache, object, caller);
 	} else if (!hslab_free_for_owner(cache, object, policy, defer)) {
 		route = rcu_dereference(cache->route);
+		if (defer && hslab_compat_in_slab(object) &&
+		    hslab_slab_is_slot(route->store, object)) {
+			hslab_rcu_put(route, object);
+			goto unlock;
+		}
 		kmem_cache_free(route->kmem, object);
 		this_cpu_inc(route->cpu->counts.headroom);
 	}
@@ -469,9 +475,13 @@ static noinline void hslab_free_slowly(struct hslab_cache *cache,
 	defer |= !!(policy & HSLAB_POL_DEFER);
 	taken = hslab_take_for(route, object, &policy, defer);
 	preempt_enable();
-	if (unlikely(!taken))
+	if (unlikely(!taken)) {
 		hslab_free_odd(cache, object, defer, caller);
-	else if (unlikely(defer))
+		return;
+	}
+	if (unlikely(route->tracked))
+		hslab_track_free(route, object);
+	if (unlikely(defer))
 		hslab_rcu_put(route, object);
 	else
 		hslab_do_let_go(route, object, policy);
@@ -618,12 +628,17 @@ static int __init hslab_init(void)
 	err = hslab_quarantine_init();
 	if (err)
 		goto magazine;
-	err = hslab_kmalloc_init();
+	err = hslab_rcu_init();
 	if (err)
 		goto quarantine;
+	err = hslab_kmalloc_init();
+	if (err)
+		goto rcu;
 	pr_info("version " HSLAB_VERSION "\n");
 	return 0;
 
+rcu:
+	hslab_rcu_exit();
 quarantine:
 	hslab_quarantine_exit();
 magazine:
@@ -642,6 +657,7 @@ symbol:
 static void __exit hslab_exit(void)
 {
 	hslab_kmalloc_exit();
+	hslab_rcu_exit();
 	hslab_quarantine_exit();
 	hslab_magazine_exit();
 	hslab_cache_exit();

@@ -113,6 +113,23 @@ bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
 	return done;
 }
 
+/**
+ * hslab_lose() - objects are lost, and not even where they are is known
+ * @store: their store, which stays for good
+ * @nr: how many
+ *
+ * Context: any but NMI.
+ */
+void hslab_lose(struct hslab_store *store, unsigned long nr)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&store->aside_lock, flags);
+	store->nr_lost += nr;
+	WRITE_ONCE(store->nr_aside, store->nr_aside + nr);
+	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
+}
+
 /* Is @object a suspect, whatever its tag says by now? Any context but NMI. */
 bool hslab_is_suspect(struct hslab_store *store, const void *object)
 {

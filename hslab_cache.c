@@ -64,7 +64,8 @@ static struct hslab_route *hslab_route_create(struct hslab_cache *cache,
 	if (!route)
 		return NULL;
 	route->cpu = alloc_percpu(struct hslab_cpu);
-	if (!route->cpu) {
+	if (!route->cpu || hslab_rcu_add(route)) {
+		free_percpu(route->cpu);
 		kfree(route);
 		return NULL;
 	}
@@ -90,6 +91,7 @@ static void hslab_route_free(struct hslab_route *route)
 {
 	hslab_quarantine_free(route);
 	hslab_pin_free(route);
+	hslab_rcu_del(route);
 	free_percpu(route->cpu);
 	kfree(route);
 }
@@ -302,11 +304,17 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 			left = true;
 			continue;
 		}
+		/* What waits may be a suspect. */
+		if (hslab_rcu_busy(route)) {
+			left = true;
+			continue;
+		}
 		hslab_magazine_drain(route);
 		hslab_quarantine_close(route);
 		hslab_pin_release(route);
 		hslab_settle_suspects(route);
-		if (hslab_route_live(route)) {
+		/* In this order: what is not live any more is not put there. */
+		if (hslab_route_live(route) || hslab_rcu_busy(route)) {
 			left = true;
 			continue;
 		}

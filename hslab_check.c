@@ -35,6 +35,7 @@ static void hslab_fault_init(struct hslab_fault *fault, enum hslab_kind kind,
 	fault->kind = kind;
 	fault->object = object;
 	fault->size = cache->size;
+	fault->state = HSLAB_FREE;	/* that is, nothing to tell */
 	fault->offset = -1;
 	fault->caller = caller;
 	fault->action = READ_ONCE(cache->action);
@@ -150,15 +151,18 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 	u64 word = READ_ONCE(*hslab_tag(object, store->tag_off));
 	u64 plain = hslab_decode(store, object, word);
 	bool whole = hslab_tag_whole(plain, store->plain);
+	bool waits = hslab_rcu_waits(store, object);
 	u64 state = plain & HSLAB_STATE_MASK;
 	struct hslab_fault fault;
 
 	if (hslab_clear_suspect(store, object, word))
 		return;		/* its last free was reported */
 	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
-	fault.state = state;
+	fault.state = waits ? HSLAB_RCU : whole ? state : expected;
 	if (whole && state == expected)
 		hslab_bad_fill(route, object, plain, &fault);
+	else if (waits)
+		;	/* freed around hslab: who lets go of it will free it */
 	else if (whole && (state == HSLAB_LIVE || state == HSLAB_QUARANTINED ||
 			   state == HSLAB_PINNED))
 		hslab_cache_name(hslab_cache_id(plain), fault.other);
@@ -166,11 +170,56 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 		hslab_bad_tag(route, object, word, &fault);
 
 	/* What hslab kept, and is live, is somebody else's by now. */
-	if (expected == HSLAB_FREE || fault.kind != HSLAB_NOT_FREED)
+	if (!waits &&
+	    (expected == HSLAB_FREE || fault.kind != HSLAB_NOT_FREED))
 		fault.aside = hslab_set_aside(store, object, word, 0);
 	if (fault.aside && state == HSLAB_LIVE)
 		hslab_credit_owner(route, plain);
 	hslab_fault_report(&fault, route->cache);
+}
+
+/**
+ * hslab_judge_waiting() - tell what is wrong with an object that was to be freed
+ * @route: its route
+ * @object: the object, which has waited for a grace period; it is set aside
+ * @word: its tag, as it was found: it does not say that the object waits
+ * @expected: the tag as it should be, or 0 if that is not known
+ * @caller: who let it go
+ *
+ * Context: any but NMI.
+ * Return: false if it may be in SLUB's hands, and is left as it is.
+ */
+noinline bool hslab_judge_waiting(struct hslab_route *route, void *object,
+				  u64 word, u64 expected, unsigned long caller)
+{
+	struct hslab_store *store = route->store;
+	u64 plain = hslab_decode(store, object, word);
+	u64 state = plain & HSLAB_STATE_MASK;
+	bool whole = hslab_tag_whole(plain, store->plain);
+	bool free = whole && state != HSLAB_LIVE;
+	struct hslab_fault fault;
+
+	/* Its last free was reported. */
+	if (hslab_clear_suspect(store, object, word) ||
+	    (whole && state == HSLAB_ASIDE))
+		return true;
+	hslab_fault_init(&fault, HSLAB_BAD_TAG, route->cache, object, caller);
+	if (whole && state == HSLAB_LIVE) {
+		fault.kind = HSLAB_NOT_FREED;
+		fault.state = state;
+		hslab_cache_name(hslab_cache_id(plain), fault.other);
+		hslab_fault_report(&fault, route->cache);
+		return true;
+	}
+	fault.state = HSLAB_RCU;
+	fault.offset = store->tag_off;
+	if (expected)
+		hslab_fault_differs(&fault, store->tag_off, &word, &expected,
+				    sizeof(word));
+	if (!free)
+		fault.aside = hslab_set_aside(store, object, word, 0);
+	hslab_fault_report(&fault, route->cache);
+	return !free;
 }
 
 /**
@@ -246,7 +295,22 @@ static void hslab_overflow(struct hslab_route *route, void *object, u64 word,
 		fault->kind = HSLAB_DOUBLE_FREE;	/* lost to another free */
 }
 
-/* Whose object is it? The name of the cache, for any store that has it. */
+/* The name of the cache that a store is of, "?" if it is of several. */
+static void hslab_only_owner(const struct hslab_store *store, char *name)
+{
+	struct hslab_route *route;
+	unsigned int nr = 0;
+
+	list_for_each_entry_rcu(route, &store->routes, in_store)
+		strscpy(name, nr++ ? "?" : route->cache->name, HSLAB_NAME_LEN);
+	if (!nr)
+		strscpy(name, "?", HSLAB_NAME_LEN);
+}
+
+/*
+ * Whose object is it? The name of the cache, for any store that has it. The tag of
+ * one that waits for a grace period tells only the store.
+ */
 static bool hslab_find_owner(const void *object, char *name)
 {
 	unsigned int id;
@@ -258,6 +322,10 @@ static bool hslab_find_owner(const void *object, char *name)
 			READ_ONCE(hslab_store_of_ctor[id]);
 		u64 plain;
 
+		if (store && hslab_rcu_waits(store, object)) {
+			hslab_only_owner(store, name);
+			return true;
+		}
 		if (!store || !hslab_tag_in(store, object, &plain) ||
 		    (plain & HSLAB_STATE_MASK) == HSLAB_ASIDE)
 			continue;
@@ -276,8 +344,10 @@ static void *hslab_object_around(const struct hslab_store *store, void *inside)
 
 	for (; start >= page && inside - start < store->tag_off;
 	     start -= sizeof(u64))
-		if (start != inside && hslab_tag_in(store, start, &plain) &&
-		    (plain & HSLAB_STATE_MASK) != HSLAB_ASIDE)
+		if (start != inside &&
+		    (hslab_rcu_waits(store, start) ||
+		     (hslab_tag_in(store, start, &plain) &&
+		      (plain & HSLAB_STATE_MASK) != HSLAB_ASIDE)))
 			return start;
 	return NULL;
 }
@@ -335,13 +405,21 @@ static bool hslab_judge_by_route(struct hslab_route *route, void *object,
 	struct hslab_store *store = route->store;
 	u64 plain, word;
 
+	if (hslab_rcu_waits(store, object)) {
+		fault->kind = HSLAB_DOUBLE_FREE;
+		fault->state = HSLAB_RCU;
+		return true;
+	}
 	if (!hslab_tag_in(store, object, &plain))
 		return false;
 
 	switch (plain & HSLAB_STATE_MASK) {
 	case HSLAB_FREE:
 	case HSLAB_ASIDE:
+	case HSLAB_QUARANTINED:
+	case HSLAB_PINNED:
 		fault->kind = HSLAB_DOUBLE_FREE;
+		fault->state = plain & HSLAB_STATE_MASK;
 		return true;
 	case HSLAB_LIVE:
 		if (plain == (route->live_key ^ store->key)) {
@@ -401,8 +479,9 @@ bool hslab_already_free(struct hslab_cache *cache, const void *object)
 	if (!hslab_compat_in_slab(object))
 		return false;
 	list_for_each_entry_rcu(route, &cache->routes, in_cache)
-		if (hslab_tag_in(route->store, object, &plain) &&
-		    (plain & HSLAB_STATE_MASK) != HSLAB_LIVE)
+		if (hslab_rcu_waits(route->store, object) ||
+		    (hslab_tag_in(route->store, object, &plain) &&
+		     (plain & HSLAB_STATE_MASK) != HSLAB_LIVE))
 			return true;
 	return false;
 }

@@ -327,6 +327,27 @@ struct hslab_cpu {
 };
 
 /*
+ * hslab_rcu.c: what a CPU has of a route's objects that wait for a grace period.
+ * A chain is linked through the objects' tags.
+ */
+#define HSLAB_CHAINS		4
+
+struct hslab_chain {
+	void *first;
+	unsigned long nr;
+};
+
+struct hslab_rcu {
+	raw_spinlock_t lock;
+	bool armed;			/* lock: work is queued, or runs */
+	unsigned int turn;		/* lock: the chain that is next */
+	struct hslab_route *route;	/* fixed */
+	struct rcu_work work;		/* whoever sets armed */
+	struct hslab_chain filling[HSLAB_CHAINS];	/* lock */
+	struct hslab_chain waiting[HSLAB_CHAINS];	/* lock, if armed the work */
+};
+
+/*
  * A route leads a cache to a store. A cache has one current route, and further
  * ones while objects in its former stores are still live. All but the lists, the
  * policy word and what it needs is fixed at creation. The policy word of the
@@ -351,6 +372,7 @@ struct hslab_route {
 	struct list_head in_store;	/* store->routes: RCU readers, hslab_mutex */
 	struct list_head gone;		/* once off both */
 	unsigned long closed;		/* the epoch that it was closed in */
+	struct hslab_rcu __percpu *rcu;
 
 	/* What policies need; set under hslab_mutex, and there for good. */
 	struct hslab_quarantine *quarantine;
@@ -505,6 +527,7 @@ unsigned int hslab_slot_size(const struct hslab_geometry *geometry);
 /* hslab_aside.c */
 bool hslab_set_aside(struct hslab_store *store, void *object, u64 word,
 		     unsigned int suspect);
+void hslab_lose(struct hslab_store *store, unsigned long nr);
 bool hslab_clear_suspect(struct hslab_store *store, void *object, u64 word);
 bool hslab_is_suspect(struct hslab_store *store, const void *object);
 void hslab_settle_suspects(struct hslab_route *route);
@@ -561,6 +584,8 @@ void hslab_event(const struct hslab_fault *fault);
 void hslab_event_exit(void);
 
 /* hslab.c */
+u64 hslab_policy_for(const struct hslab_route *route, const void *object,
+		     u64 policy);
 void hslab_let_go(struct hslab_route *route, void *object, u64 policy);
 
 /* hslab_check.c */
@@ -572,6 +597,8 @@ void hslab_judge_free(struct hslab_cache *cache, void *object,
 		      unsigned long caller);
 void hslab_judge_held(struct hslab_route *route, void *object,
 		      enum hslab_state expected, unsigned long caller);
+bool hslab_judge_waiting(struct hslab_route *route, void *object, u64 word,
+			 u64 expected, unsigned long caller);
 bool hslab_still_sound(struct hslab_route *route, void *object,
 		       enum hslab_state state);
 
@@ -613,8 +640,15 @@ void hslab_quarantine_exit(void);
 /* hslab_rcu.c */
 void hslab_rcu_put(struct hslab_route *route, void *object);
 bool hslab_rcu_waits(const struct hslab_store *store, const void *object);
+u64 hslab_rcu_undamaged(const struct hslab_store *store, const void *object,
+			u64 word);
+bool hslab_rcu_busy(const struct hslab_route *route);
 void hslab_rcu_flush(struct hslab_cache *cache);
 unsigned long hslab_rcu_objects(const struct hslab_route *route);
+int hslab_rcu_add(struct hslab_route *route);
+void hslab_rcu_del(struct hslab_route *route);
+int hslab_rcu_init(void);
+void hslab_rcu_exit(void);
 
 /* hslab_pin.c */
 int hslab_pin_prepare(struct hslab_route *route, unsigned int pages);
@@ -799,10 +833,14 @@ static inline unsigned int hslab_cache_id(u64 plain)
 	return (plain & HSLAB_CACHE_MASK) >> HSLAB_CACHE_SHIFT;
 }
 
-/* The plain tags of one store: everything but state, fill and cache is fixed. */
+/*
+ * The plain tags of one store: everything but state, fill and cache is fixed. A
+ * link of hslab_rcu.c is none of them, though of store 0 it may look like one.
+ */
 static inline bool hslab_tag_whole(u64 plain, u64 store_plain)
 {
-	return !((plain ^ store_plain) &
+	return (plain & HSLAB_LINK_MASK) != HSLAB_RCU &&
+	       !((plain ^ store_plain) &
 		 ~(HSLAB_STATE_MASK | HSLAB_FILL_MASK | HSLAB_CACHE_MASK));
 }
 

@@ -67,9 +67,32 @@ static __printf(2, 3) void hslab_print(struct seq_file *seq,
 	va_end(args);
 }
 
+/* Where an object is that nobody may free, or own; NULL if it is simply free. */
+static const char *hslab_place(enum hslab_state state)
+{
+	switch (state) {
+	case HSLAB_RCU:
+		return "waits for a grace period";
+	case HSLAB_QUARANTINED:
+		return "is in quarantine";
+	case HSLAB_PINNED:
+		return "keeps its slab page";
+	case HSLAB_ASIDE:
+		return "was set aside";
+	default:
+		return NULL;
+	}
+}
+
 static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 {
+	const char *place = hslab_place(f->state);
+
 	switch (f->kind) {
+	case HSLAB_DOUBLE_FREE:
+		if (place)
+			hslab_print(seq, "hslab:   it %s", place);
+		break;
 	case HSLAB_CROSS_FREE:
 		hslab_print(seq, "hslab:   it belongs to cache %s", f->other);
 		break;
@@ -88,11 +111,17 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 			    f->other);
 		break;
 	case HSLAB_BAD_TAG:
-		hslab_print(seq, "hslab:   tag overwritten while it was free");
+		hslab_print(seq, "hslab:   tag overwritten while it %s",
+			    f->state == HSLAB_RCU ? "waited for a grace period" :
+						    "was free");
 		break;
 	case HSLAB_NOT_FREED:
 		if (f->gone) {
 			hslab_print(seq, "hslab:   their slab pages were given back: freed around hslab");
+		if (place) {
+			hslab_print(seq,
+				    "hslab:   hslab has it, and it %s: freed around hslab, or given out twice",
+				    place);
 			break;
 		}
 		hslab_print(seq, "hslab:   cache %s has it: freed around hslab, or given out twice",
