@@ -37,6 +37,9 @@ EXPORT(hslab_quarantine_purge);
 
 /* hslab_scrub.c */
 EXPORT(hslab_scrub);
+/* hslab_rcu.c */
+EXPORT(hslab_rcu_objects);
+EXPORT(hslab_rcu_busy);
 
 /* hslab_report.c */
 EXPORT(hslab_nr_faults);
@@ -49,6 +52,7 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(violation);
 
 /* hslab_stats.c */
 EXPORT(hslab_cache_live);
+EXPORT(hslab_route_live);
 EXPORT(hslab_cache_peak);
 EXPORT(hslab_cache_counts);
 
