@@ -118,6 +118,8 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 	case HSLAB_NOT_FREED:
 		if (f->gone) {
 			hslab_print(seq, "hslab:   their slab pages were given back: freed around hslab");
+			break;
+		}
 		if (place) {
 			hslab_print(seq,
 				    "hslab:   hslab has it, and it %s: freed around hslab, or given out twice",

@@ -95,6 +95,13 @@ warnings()
 		END { print n + 0 what }'
 }
 
+# none_waits CACHE: for a grace period
+none_waits()
+{
+	stat_of "$1" rcu_pending
+	[ "$VALUE" -eq 0 ]
+}
+
 # run_case ACTION NAME CACHE KIND OFFSET: commit it; compare all with what is due
 run_case()
 {
@@ -111,6 +118,7 @@ run_case()
 	echo "hslab-test: expect-begin" >/dev/kmsg
 	(echo "$name" >$PROVOKE/run) 2>/dev/null
 	got="status $?"
+	within 5000 none_waits "$cache"
 	echo "hslab-test: expect-end" >/dev/kmsg
 	count "$cache"
 	counted

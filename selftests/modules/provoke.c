@@ -29,6 +29,7 @@
 static const struct provoke_part *const provoke_parts[] = {
 	&provoke_violations,
 	&provoke_actions,
+	&provoke_rcu_part,
 };
 
 unsigned int provoke_built;	/* runs of the constructor */
@@ -63,7 +64,7 @@ struct hslab_cache *provoke_handle(enum provoke_id id)
 }
 
 /* Where hslab has its tag: behind the object, rounded up to 8 bytes. */
-static u64 *provoke_tag(const struct provoke_cache *c, void *object)
+u64 *provoke_tag(const struct provoke_cache *c, void *object)
 {
 	return object + round_up(c->size, 8);
 }

@@ -86,6 +86,7 @@ extern struct provoke_cache provoke_caches[PROVOKE_NR];
 extern unsigned int provoke_built;	/* runs of the constructor */
 struct hslab_cache *provoke_handle(enum provoke_id id);
 struct provoke_cache *provoke_find(char *name, struct provoke_bank **bank);
+u64 *provoke_tag(const struct provoke_cache *c, void *object);
 int provoke_see_again(const struct provoke_cache *c, void *object);
 void provoke_free_held(struct provoke_cache *c, struct provoke_bank *bank,
 		       unsigned int nr);
@@ -97,5 +98,9 @@ extern const struct provoke_part provoke_violations;
 
 /* provoke_actions.c */
 extern const struct provoke_part provoke_actions;
+void provoke_describe(const void *object, unsigned int size, const char *more);
+
+/* provoke_rcu.c */
+extern const struct provoke_part provoke_rcu_part;
 
 #endif /* HSLAB_PROVOKE_H */

@@ -96,8 +96,7 @@ static int provoke_share(struct provoke_cache *c, struct provoke_bank *bank,
 }
 
 /* What an object holds: a name for a byte repeated, and its first 8 bytes. */
-static void provoke_describe(const void *object, unsigned int size,
-			     const char *more)
+void provoke_describe(const void *object, unsigned int size, const char *more)
 {
 	const u8 *bytes = object;
 	const char *what = "other";
