@@ -795,6 +795,7 @@ static unsigned long hslab_scrub_front(struct hslab_route *route,
 			continue;
 		hslab_scrub_object(route, c, &c->front[i], 0, object);
 		sum++;
+		cond_resched();
 	}
 	return sum;
 }
