@@ -120,16 +120,18 @@ void hslab_credit_owner(struct hslab_route *route, u64 plain)
 	rcu_read_unlock();
 }
 
-/* The tag is not that of a free object, nor of any other of the store. */
+/* The tag is not what it was, nor any other of the store. */
 static void hslab_bad_tag(struct hslab_route *route, void *object, u64 word,
-			  struct hslab_fault *fault)
+			  enum hslab_state state, struct hslab_fault *fault)
 {
-	u64 policy = READ_ONCE(route->policy);
-	u64 live = route->live_key ^ route->store->key;
-	u64 expected = hslab_encode(route->store, object,
-				    (live ^ HSLAB_LIVE ^ HSLAB_FREE) |
-				    (policy & HSLAB_FILL_MASK));
+	u64 live = route->live_key ^ route->store->key, plain, expected;
 
+	if (state == HSLAB_PINNED)	/* as the constructor made it */
+		plain = route->store->plain | READ_ONCE(route->store->fresh);
+	else
+		plain = (live ^ HSLAB_LIVE) |
+			(READ_ONCE(route->policy) & HSLAB_FILL_MASK);
+	expected = hslab_encode(route->store, object, plain | state);
 	fault->kind = HSLAB_BAD_TAG;
 	hslab_fault_differs(fault, route->store->tag_off, &word, &expected,
 			    sizeof(word));
@@ -167,7 +169,7 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 			   state == HSLAB_PINNED))
 		hslab_cache_name(hslab_cache_id(plain), fault.other);
 	else
-		hslab_bad_tag(route, object, word, &fault);
+		hslab_bad_tag(route, object, word, expected, &fault);
 
 	/* What hslab kept, and is live, is somebody else's by now. */
 	if (!waits &&
