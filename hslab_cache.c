@@ -397,6 +397,7 @@ static void hslab_drain(struct work_struct *work)
 					cache->name);
 			idr_remove(&hslab_ids, cache->id);
 			list_move(&cache->zombie, &caches);
+			hslab_bucket_forget(cache);
 		}
 	}
 	list_splice_init(&hslab_unused_stores, &stores);
@@ -587,10 +588,11 @@ static int hslab_cache_fill_in(struct hslab_cache *cache, const char *name,
 	return 0;
 }
 
-/* Make a cache for a consumer, or (@internal) one of hslab's own. */
+/* Make a cache for a consumer, or one of hslab's own. */
 struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 				     const struct hslab_args *args,
-				     const char *owner, bool internal)
+				     const char *owner,
+				     enum hslab_cache_kind kind)
 {
 	static const struct hslab_args no_args;
 	struct hslab_cache *cache;
@@ -606,7 +608,8 @@ struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 	if (!cache)
 		return ERR_PTR(-ENOMEM);
 	strscpy(cache->owner, owner, sizeof(cache->owner));
-	cache->internal = internal;
+	cache->internal = kind == HSLAB_CACHE_INTERNAL;
+	cache->alone = kind == HSLAB_CACHE_BUCKET;
 	err = hslab_cache_fill_in(cache, name, size, args);
 	if (err)
 		goto free;
@@ -616,7 +619,7 @@ struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 	mutex_unlock(&hslab_mutex);
 	if (err)
 		goto free;
-	if (!internal)
+	if (!cache->internal)
 		__module_get(THIS_MODULE);
 
 	err = hslab_sysfs_add_cache(cache);
@@ -641,7 +644,8 @@ struct hslab_cache *__hslab_cache_create(const char *name, unsigned int size,
 	struct hslab_cache *cache;
 
 	cache = hslab_cache_make(name, size, args,
-				 owner ? module_name(owner) : "kernel", false);
+				 owner ? module_name(owner) : "kernel",
+				 HSLAB_CACHE_PLAIN);
 	if (IS_ERR(cache) && args && (args->flags & SLAB_PANIC))
 		panic("hslab: cannot create cache %s: %pe\n", name, cache);
 	return cache;

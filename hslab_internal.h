@@ -236,6 +236,7 @@ struct hslab_domain {
 	enum hslab_merge merge;
 	unsigned int cache;		/* with NEVER: the one cache's number */
 	char name[HSLAB_NAME_LEN];	/* with OWNER and GROUP */
+	bool bucket;			/* NEVER, since it is of a bucket set */
 };
 
 /* Why two caches do not share; hslab_refusal_names[] in hslab_merge.c. */
@@ -250,6 +251,7 @@ enum hslab_refusal {
 	HSLAB_REFUSE_FLAGS,
 	HSLAB_REFUSE_USERCOPY,
 	HSLAB_REFUSE_TRACK,
+	HSLAB_REFUSE_BUCKET,
 	HSLAB_NR_REFUSALS
 };
 
@@ -382,7 +384,8 @@ struct hslab_route {
 /* hslab_scrub.c: the periodic work of a cache, and what all its scrubs cost. */
 struct hslab_scrub {
 	struct delayed_work work;
-	u64 runs;			/* these are protected by hslab_mutex */
+	unsigned int interval;		/* these are protected by hslab_mutex */
+	u64 runs;
 	u64 objects;
 	u64 ns;
 };
@@ -392,6 +395,12 @@ struct hslab_leak {
 	bool reported;
 	unsigned long next;		/* when to look again; jiffies */
 	unsigned long delay;
+};
+
+enum hslab_cache_kind {
+	HSLAB_CACHE_PLAIN,
+	HSLAB_CACHE_INTERNAL,		/* hslab's own: holds no module reference */
+	HSLAB_CACHE_BUCKET,		/* of a bucket set: never merges */
 };
 
 struct hslab_cache {
@@ -407,6 +416,7 @@ struct hslab_cache {
 	char name[HSLAB_NAME_LEN];
 	char owner[HSLAB_NAME_LEN];	/* module name, copied: it may go first */
 	bool internal;			/* hslab's own: holds no module reference */
+	bool alone;			/* shares slots with nobody, whatever merge says */
 
 	/* Protected by hslab_mutex. */
 	struct hslab_policy policy;
@@ -417,6 +427,7 @@ struct hslab_cache {
 	struct hslab_scrub scrub;
 	bool dying;			/* destroyed: no further changes */
 	struct hslab_leak leak;		/* the work of hslab_drain() alone */
+	struct hslab_bucket *bucket;	/* the set that it is a class of, or NULL */
 
 	s64 peak;			/* READ/WRITE_ONCE; a lost race loses a sample */
 	enum hslab_action action;	/* policy.on_violation for readers without lock */
@@ -456,6 +467,24 @@ struct hslab_track {
 	pid_t pid;
 	unsigned int cpu;
 	u64 when;			/* local_clock(), ns */
+};
+
+/*
+ * hslab_bucket.c: a set of size classes. Classes become NULL when the set was
+ * destroyed and their last object came home; RCU readers, hslab_mutex.
+ */
+#define HSLAB_NR_CLASSES	12
+
+struct hslab_bucket {
+	struct hslab_cache *classes[HSLAB_NR_CLASSES];
+	bool retired;			/* READ/WRITE_ONCE */
+	struct rcu_head rcu;
+};
+
+struct hslab_bucket_args {
+	const char *name;
+	slab_flags_t flags;
+	unsigned int useroffset, usersize;
 };
 
 /* A violation, from the finding to the last of debugfs's 64. */
@@ -660,6 +689,7 @@ void hslab_pin_free(struct hslab_route *route);
 unsigned long hslab_pin_scrub(struct hslab_route *route);
 unsigned long hslab_pin_pages(const struct hslab_route *route);
 unsigned long hslab_pin_bytes(const struct hslab_route *route);
+unsigned long hslab_pin_skipped(const struct hslab_route *route);
 
 /* hslab_track.c */
 #define HSLAB_RECORD_SIZE	48
@@ -720,6 +750,14 @@ void hslab_scrub(struct hslab_cache *cache);
 void hslab_scrub_set_interval(struct hslab_cache *cache, unsigned int ms);
 void hslab_scrub_stop(struct hslab_cache *cache);
 
+/* hslab_bucket.c */
+int hslab_bucket_make(struct hslab_bucket *bucket,
+		      const struct hslab_bucket_args *args, const char *owner,
+		      enum hslab_cache_kind kind);
+void hslab_bucket_retire(struct hslab_bucket *bucket);
+void hslab_bucket_forget(struct hslab_cache *cache);
+s64 hslab_bucket_live(const struct hslab_bucket *bucket);
+
 /* hslab_kmalloc.c */
 int hslab_kmalloc_init(void);
 void hslab_kmalloc_exit(void);
@@ -744,7 +782,8 @@ extern struct mutex hslab_mutex;
 extern struct list_head hslab_caches;		/* hslab_mutex */
 struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 				     const struct hslab_args *args,
-				     const char *owner, bool internal);
+				     const char *owner,
+				     enum hslab_cache_kind kind);
 int hslab_cache_set_policy(struct hslab_cache *cache,
 			   const struct hslab_policy_field *field,
 			   const char *value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hslab_kmalloc() and hslab_kfree(): general-purpose size classes.
+ * hslab_kmalloc() and hslab_kfree(): general-purpose size classes, a bucket set
+ * (hslab_bucket.c) of hslab's own, which may merge as the policy says.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
@@ -9,22 +10,7 @@
 
 #include "hslab_internal.h"
 
-/* Bytes; rising. Two between powers of two where kmalloc() has them too. */
-static const unsigned int hslab_class_sizes[] = {
-	16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, HSLAB_KMALLOC_MAX
-};
-
-static struct hslab_cache *hslab_classes[ARRAY_SIZE(hslab_class_sizes)];
-
-static struct hslab_cache *hslab_class_for(size_t size)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hslab_class_sizes); i++)
-		if (size <= hslab_class_sizes[i])
-			return hslab_classes[i];
-	return NULL;
-}
+static struct hslab_bucket hslab_general;
 
 /**
  * hslab_kmalloc() - allocate memory from the general-purpose caches
@@ -39,21 +25,7 @@ static struct hslab_cache *hslab_class_for(size_t size)
  */
 void *hslab_kmalloc(size_t size, gfp_t gfp)
 {
-	struct hslab_cache *cache;
-
-	if (!size)
-		return ZERO_SIZE_PTR;
-	if (gfp & (__GFP_DMA | __GFP_DMA32)) {
-		pr_warn_ratelimited("size class caches have no memory for DMA: use kmalloc()\n");
-		return NULL;
-	}
-	cache = hslab_class_for(size);
-	if (!cache) {
-		pr_warn_ratelimited("size class caches give at most %d bytes, not %zu: use kvmalloc()\n",
-				    HSLAB_KMALLOC_MAX, size);
-		return NULL;
-	}
-	return hslab_alloc(cache, gfp);
+	return hslab_bucket_alloc(&hslab_general, size, gfp);
 }
 EXPORT_SYMBOL_GPL(hslab_kmalloc);
 
@@ -68,13 +40,7 @@ EXPORT_SYMBOL_GPL(hslab_kmalloc);
  */
 void hslab_kfree(const void *object)
 {
-	struct hslab_cache *cache;
-
-	if (ZERO_OR_NULL_PTR(object))
-		return;
-	cache = hslab_owner_among(hslab_classes, ARRAY_SIZE(hslab_classes),
-				  (void *)object);
-	hslab_free(cache ? cache : hslab_classes[0], (void *)object);
+	hslab_bucket_free(&hslab_general, object);
 }
 EXPORT_SYMBOL_GPL(hslab_kfree);
 
@@ -88,13 +54,11 @@ static bool hslab_kmalloc_held;		/* module notifiers run one at a time */
 static int hslab_module_gone(struct notifier_block *nb, unsigned long state,
 			     void *module)
 {
-	s64 live = 0;
-	unsigned int i;
+	s64 live;
 
 	if (state != MODULE_STATE_GOING || module == THIS_MODULE)
 		return NOTIFY_DONE;
-	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++)
-		live += hslab_cache_live(hslab_classes[i]);
+	live = hslab_bucket_live(&hslab_general);
 	if (live && !hslab_kmalloc_held)
 		__module_get(THIS_MODULE);
 	else if (!live && hslab_kmalloc_held)
@@ -107,44 +71,25 @@ static struct notifier_block hslab_module_notifier = {
 	.notifier_call = hslab_module_gone,
 };
 
-static void hslab_destroy_classes(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hslab_classes) && hslab_classes[i]; i++)
-		hslab_cache_retire(hslab_classes[i]);
-	hslab_cache_flush();
-}
-
 void hslab_kmalloc_exit(void)
 {
 	unregister_module_notifier(&hslab_module_notifier);
-	hslab_destroy_classes();
+	hslab_bucket_retire(&hslab_general);
 }
 
 int __init hslab_kmalloc_init(void)
 {
-	static char name[HSLAB_NAME_LEN] __initdata;
-	unsigned int i;
+	static const struct hslab_bucket_args args = {
+		.name = KBUILD_MODNAME, .usersize = HSLAB_KMALLOC_MAX,
+	};
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(hslab_classes); i++) {
-		struct hslab_args args = { .usersize = hslab_class_sizes[i] };
-		struct hslab_cache *cache;
-
-		snprintf(name, sizeof(name), "hslab-%u", hslab_class_sizes[i]);
-		cache = hslab_cache_make(name, hslab_class_sizes[i], &args,
-					 KBUILD_MODNAME, true);
-		if (IS_ERR(cache)) {
-			err = PTR_ERR(cache);
-			goto destroy;
-		}
-		hslab_classes[i] = cache;
-	}
+	err = hslab_bucket_make(&hslab_general, &args, KBUILD_MODNAME,
+				HSLAB_CACHE_INTERNAL);
+	if (err)
+		return err;
 	err = register_module_notifier(&hslab_module_notifier);
-	if (!err)
-		return 0;
-destroy:
-	hslab_destroy_classes();
+	if (err)
+		hslab_bucket_retire(&hslab_general);
 	return err;
 }

@@ -21,6 +21,7 @@ const char *const hslab_refusal_names[HSLAB_NR_REFUSALS] = {
 	[HSLAB_REFUSE_FLAGS]	= "slab flags differ",
 	[HSLAB_REFUSE_USERCOPY]	= "usercopy window differs",
 	[HSLAB_REFUSE_TRACK]	= "one is tracked",
+	[HSLAB_REFUSE_BUCKET]	= "bucket sets never share",
 };
 
 static_assert(ARRAY_SIZE(hslab_refusal_names) == HSLAB_NR_REFUSALS);
@@ -33,7 +34,8 @@ static_assert(ARRAY_SIZE(hslab_refusal_names) == HSLAB_NR_REFUSALS);
  * @db: whom that wants to share with
  *
  * Pure. Who reads objects of a SLAB_TYPESAFE_BY_RCU cache may find another one
- * of its type there, but no other type: such a cache shares with itself only.
+ * of its type there, but no other type: such a cache shares with itself only, and
+ * so does one of a bucket set, whose purpose that is.
  * Else policy is looked at first, then what makes slots differ, so that the
  * reason names what an administrator can change before what nobody can.
  *
@@ -48,6 +50,8 @@ enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
 	    (da->merge != HSLAB_MERGE_NEVER || db->merge != HSLAB_MERGE_NEVER ||
 	     da->cache != db->cache))
 		return HSLAB_REFUSE_RCU;
+	if ((da->bucket || db->bucket) && da->cache != db->cache)
+		return HSLAB_REFUSE_BUCKET;
 	if (da->merge != db->merge)
 		return HSLAB_REFUSE_POLICY;
 
@@ -91,6 +95,10 @@ void hslab_domain_of(struct hslab_domain *domain,
 	domain->merge = cache->policy.merge;
 	if (cache->geometry.flags & SLAB_TYPESAFE_BY_RCU)
 		domain->merge = HSLAB_MERGE_NEVER;
+	if (cache->alone) {
+		domain->merge = HSLAB_MERGE_NEVER;
+		domain->bucket = true;
+	}
 	switch (domain->merge) {
 	case HSLAB_MERGE_NEVER:
 		domain->cache = cache->id;

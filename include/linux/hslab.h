@@ -123,6 +123,56 @@ static inline void *hslab_kzalloc(size_t size, gfp_t gfp)
 
 #define HSLAB_KMALLOC_MAX	8192
 
+struct hslab_bucket;
+
+struct hslab_bucket *__hslab_bucket_create(const char *name, slab_flags_t flags,
+					   unsigned int useroffset,
+					   unsigned int usersize,
+					   struct module *owner);
+
+/**
+ * hslab_bucket_create() - create a set of size classes for one subsystem
+ * @name: name of the set, 1 to 58 characters without '/'; its caches are
+ *	NAME-16 to NAME-8192 in /sys/kernel/hslab/caches.
+ * @flags: as in struct hslab_args, without %SLAB_TYPESAFE_BY_RCU.
+ * @useroffset: offset of the window that may be copied to and from user space.
+ * @usersize: size of that window, 0 for none; cut to what a class has of it.
+ *
+ * The caches never share slots with any other, whatever their policy merge says:
+ * memory whose size and content a user chooses, as of messages, cannot take the
+ * place of another subsystem's objects.
+ *
+ * Context: process context, may sleep.
+ * Return: the set, or ERR_PTR: as hslab_cache_create(), and no cache is left
+ * then.
+ */
+#define hslab_bucket_create(name, flags, useroffset, usersize) \
+	__hslab_bucket_create(name, flags, useroffset, usersize, THIS_MODULE)
+
+void hslab_bucket_destroy(struct hslab_bucket *bucket);
+void *hslab_bucket_alloc(struct hslab_bucket *bucket, size_t size,
+			 gfp_t gfp) __malloc;
+void hslab_bucket_free(struct hslab_bucket *bucket, const void *object);
+
+/**
+ * hslab_bucket_zalloc() - allocate zeroed memory from a bucket set
+ * @bucket: the set
+ * @size: bytes
+ * @gfp: allocation flags
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the memory, ZERO_SIZE_PTR for a @size of 0, or NULL.
+ */
+static inline void *hslab_bucket_zalloc(struct hslab_bucket *bucket,
+					size_t size, gfp_t gfp)
+{
+	return hslab_bucket_alloc(bucket, size, gfp | __GFP_ZERO);
+}
+
+/* There is none for the memory: a pointer does not tell its set. */
+DEFINE_FREE(hslab_bucket_destroy, struct hslab_bucket *,
+	    hslab_bucket_destroy(_T))
+
 /* void *p __free(hslab_kfree) = hslab_kmalloc(...); */
 DEFINE_FREE(hslab_kfree, void *, hslab_kfree(_T))
 
