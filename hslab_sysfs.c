@@ -354,6 +354,7 @@ enum hslab_held {
 	HSLAB_HELD_QUARANTINE_SKIPPED,
 	HSLAB_HELD_PINNED,
 	HSLAB_HELD_PINNED_BYTES,
+	HSLAB_HELD_PINS_SKIPPED,
 	HSLAB_HELD_SCRUBS,
 	HSLAB_HELD_SCRUBBED,
 	HSLAB_HELD_SCRUB_NS,
@@ -382,6 +383,9 @@ CACHE_SHOW(held)
 		break;
 	case HSLAB_HELD_PINNED_BYTES:
 		value = hslab_pin_bytes(route);
+		break;
+	case HSLAB_HELD_PINS_SKIPPED:
+		value = hslab_pin_skipped(route);
 		break;
 	case HSLAB_HELD_SCRUBS:
 		value = cache->scrub.runs;
@@ -437,6 +441,7 @@ CACHE_ATTR_HELD(quarantine_bytes, HSLAB_HELD_QUARANTINE_BYTES);
 CACHE_ATTR_HELD(quarantine_skipped, HSLAB_HELD_QUARANTINE_SKIPPED);
 CACHE_ATTR_HELD(pinned_pages, HSLAB_HELD_PINNED);
 CACHE_ATTR_HELD(pinned_bytes, HSLAB_HELD_PINNED_BYTES);
+CACHE_ATTR_HELD(pins_skipped, HSLAB_HELD_PINS_SKIPPED);
 CACHE_ATTR_HELD(scrubs, HSLAB_HELD_SCRUBS);
 CACHE_ATTR_HELD(scrubbed, HSLAB_HELD_SCRUBBED);
 CACHE_ATTR_HELD(scrub_ns, HSLAB_HELD_SCRUB_NS);
@@ -470,6 +475,7 @@ static struct attribute *hslab_stat_attrs[] = {
 	&hslab_attr_rcu_pending.attr,
 	&hslab_attr_pinned_pages.attr,
 	&hslab_attr_pinned_bytes.attr,
+	&hslab_attr_pins_skipped.attr,
 	&hslab_attr_scrubs.attr,
 	&hslab_attr_scrubbed.attr,
 	&hslab_attr_scrub_ns.attr,
@@ -483,7 +489,7 @@ static struct attribute *hslab_stat_attrs[] = {
 	NULL
 };
 
-static_assert(ARRAY_SIZE(hslab_stat_attrs) == 20 + HSLAB_NR_KINDS + 1,
+static_assert(ARRAY_SIZE(hslab_stat_attrs) == 21 + HSLAB_NR_KINDS + 1,
 	      "a faults_* file for each kind");
 
 static const struct attribute_group hslab_stat_group = {
