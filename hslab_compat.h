@@ -10,6 +10,7 @@
 #include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
@@ -206,6 +207,16 @@ static __always_inline bool hslab_compat_maybe_code(unsigned long word)
 	return word >= __START_KERNEL_map;
 #else
 	return (long)word < 0;
+#endif
+}
+
+/* Nanoseconds that the current task has waited for a CPU so far. */
+static inline u64 hslab_compat_waited(void)
+{
+#ifdef CONFIG_SCHED_INFO
+	return current->sched_info.run_delay;
+#else
+	return 0;
 #endif
 }
 

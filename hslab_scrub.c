@@ -7,6 +7,22 @@
 
 #include "hslab_internal.h"
 
+/*
+ * The time that the current task has had a CPU, from some moment on. It does not
+ * sleep in a scrub, so that is all but what it waited for one. (The scheduler's
+ * own count, sum_exec_runtime, is of the last tick or switch, and not exact enough
+ * for a scrub of microseconds.)
+ */
+static u64 hslab_scrub_clock(void)
+{
+	u64 now;
+
+	preempt_disable();	/* both of the same moment */
+	now = local_clock() - hslab_compat_waited();
+	preempt_enable();
+	return now;
+}
+
 /**
  * hslab_scrub() - verify the quarantined and pinned objects of a cache
  * @cache: the cache
@@ -16,14 +32,17 @@
 void hslab_scrub(struct hslab_cache *cache)
 {
 	struct hslab_route *route = hslab_current_route(cache);
-	u64 begin = local_clock();
+	u64 begin = hslab_scrub_clock();
+	s64 spent;
 
 	lockdep_assert_held(&hslab_mutex);
 
 	cache->scrub.objects += hslab_quarantine_scrub(route);
 	cache->scrub.objects += hslab_pin_scrub(route);
 	cache->scrub.runs++;
-	cache->scrub.ns += local_clock() - begin;
+	spent = hslab_scrub_clock() - begin;
+	if (spent > 0)		/* clocks of two CPUs may differ a little */
+		cache->scrub.ns += spent;
 }
 
 static void hslab_scrub_again(struct work_struct *work)
@@ -32,18 +51,25 @@ static void hslab_scrub_again(struct work_struct *work)
 						 struct hslab_cache, scrub.work);
 
 	mutex_lock(&hslab_mutex);
-	if (!cache->dying && cache->policy.scrub_interval_ms) {
+	if (!cache->dying && cache->scrub.interval) {
 		hslab_scrub(cache);
-		hslab_scrub_set_interval(cache, cache->policy.scrub_interval_ms);
+		queue_delayed_work(hslab_wq, &cache->scrub.work,
+				   msecs_to_jiffies(cache->scrub.interval));
 	}
 	mutex_unlock(&hslab_mutex);
 }
 
-/* Scrub every @ms milliseconds from now on; 0 is never. With hslab_mutex. */
+/*
+ * Scrub every @ms milliseconds from now on; 0 is never. With hslab_mutex. Each
+ * change of a policy comes here; those of others do not put a scrub off.
+ */
 void hslab_scrub_set_interval(struct hslab_cache *cache, unsigned int ms)
 {
 	lockdep_assert_held(&hslab_mutex);
 
+	if (cache->scrub.interval == ms)
+		return;
+	cache->scrub.interval = ms;
 	if (ms)
 		mod_delayed_work(hslab_wq, &cache->scrub.work,
 				 msecs_to_jiffies(ms));
