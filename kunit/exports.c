@@ -56,6 +56,18 @@ EXPORT(hslab_route_live);
 EXPORT(hslab_cache_peak);
 EXPORT(hslab_cache_counts);
 
+/* hslab_slab.c */
+EXPORT(hslab_slab_cache_off);
+
+/* hslab_pin.c */
+EXPORT(hslab_pin_page);
+EXPORT(hslab_pin_pages);
+EXPORT(hslab_pin_bytes);
+EXPORT(hslab_pin_skipped);
+
+/* hslab_scrub.c */
+EXPORT(hslab_scrub);
+
 /* hslab_cache.c */
 EXPORT(hslab_mutex);
 EXPORT(hslab_caches);

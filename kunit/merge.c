@@ -114,6 +114,23 @@ static const struct merge_case never_cases[] = {
 	  HSLAB_REFUSE_SIZE },
 };
 
+static const struct merge_case bucket_cases[] = {
+	{ "bucket: itself", BASE,
+	  .domain = { .merge = HSLAB_MERGE_NEVER, .cache = 7, .bucket = true },
+	  HSLAB_SHARE },
+	{ "bucket: another of the same kind", BASE,
+	  .domain = { .merge = HSLAB_MERGE_NEVER, .cache = 8, .bucket = true },
+	  HSLAB_REFUSE_BUCKET },
+	{ "bucket and never", BASE,
+	  .domain = { .merge = HSLAB_MERGE_NEVER, .cache = 8 },
+	  HSLAB_REFUSE_BUCKET },
+	{ "bucket and any", BASE, ANY, HSLAB_REFUSE_BUCKET },
+	{ "bucket and group, another size",
+	  .geometry = { .payload = 8, .align = 8 },
+	  .domain = { .merge = HSLAB_MERGE_GROUP, .name = "net" },
+	  HSLAB_REFUSE_BUCKET },
+};
+
 static const struct merge_case owner_cases[] = {
 	{ "owner: the same", BASE,
 	  .domain = { .merge = HSLAB_MERGE_OWNER, .name = "ext4" },
@@ -159,6 +176,7 @@ static const struct {
 } merge_tables[] = {
 	{ any_cases, ARRAY_SIZE(any_cases) },
 	{ never_cases, ARRAY_SIZE(never_cases) },
+	{ bucket_cases, ARRAY_SIZE(bucket_cases) },
 	{ owner_cases, ARRAY_SIZE(owner_cases) },
 	{ group_cases, ARRAY_SIZE(group_cases) },
 };
