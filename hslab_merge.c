@@ -50,7 +50,8 @@ enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
 	    (da->merge != HSLAB_MERGE_NEVER || db->merge != HSLAB_MERGE_NEVER ||
 	     da->cache != db->cache))
 		return HSLAB_REFUSE_RCU;
-	if ((da->bucket || db->bucket) && da->cache != db->cache)
+	if (da->bucket != db->bucket ||
+	    (da->bucket && da->cache != db->cache))
 		return HSLAB_REFUSE_BUCKET;
 	if (da->merge != db->merge)
 		return HSLAB_REFUSE_POLICY;
