@@ -127,8 +127,30 @@ quietly damaged 4 "!..."
 quietly damaged 7 "!"
 
 #
-# Caches and modules that go
+# CPUs, caches and modules that go
 #
+CPU=/sys/devices/system/cpu/cpu1/online
+restore()
+{
+	[ ! -w $CPU ] || put $CPU 1
+}
+if [ -w $CPU ]; then
+	for i in 1 2 3; do
+		taskset -p 2 $$ >/dev/null
+		provoke rcu provoke 500
+		taskset -p 1 $$ >/dev/null
+		put $CPU 0
+		get $CPU
+		is "CPU 1 goes while objects wait, $i" "$VALUE" 0
+		settled "CPU 1 goes while objects wait, $i: they go" provoke
+		stat_of provoke live
+		is "CPU 1 goes while objects wait, $i: none is live" "$VALUE" 0
+		put $CPU 1
+	done
+else
+	skip "CPU 1 goes while objects wait" "no $CPU"
+fi
+
 log_mark
 holds "destroyed at once, a cache waits for its objects" "intact=300" rcu-destroy 300
 is "and says nothing" "$(log_since | grep 'hslab:')" ""
