@@ -242,7 +242,7 @@ static int churn_thread(void *data)
 		rcu_read_lock();
 		hslab_free_rcu_bulk(churn->cache, ARRAY_SIZE(object) - 1,
 				    (void **)object);
-		udelay(200);
+		mdelay(1);
 		for (i = 0; i < ARRAY_SIZE(object); i++)
 			churn->foreign += object[i] &&
 					  !hslab_peek_all(object[i], DIRT + i,
@@ -277,11 +277,11 @@ static void many_cpus(struct kunit *test)
 		churn[cpu].thread = thread;
 		wake_up_process(thread);
 	}
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 50; i++) {
 		hslab_set_policy(cache, "poison", poison[i % 4]);
 		hslab_set_policy(cache, "quarantine_kb", i & 8 ? "16" : "0");
 		hslab_set_policy(cache, "merge", i & 16 ? "any" : "never");
-		msleep(10);
+		msleep(20);
 	}
 	for_each_online_cpu(cpu) {
 		if (!churn[cpu].thread)
