@@ -635,6 +635,7 @@ static int __init hslab_init(void)
 	if (err)
 		goto rcu;
 	pr_info("version " HSLAB_VERSION "\n");
+	hslab_seal_init();	/* the last, since it keeps the module */
 	return 0;
 
 rcu:

@@ -747,6 +747,9 @@ static int hslab_cache_change(struct hslab_cache *cache,
 
 	lockdep_assert_held(&hslab_mutex);
 
+	err = hslab_seal_change(cache->name, &before, policy);
+	if (err)
+		return err;
 	cache->policy = *policy;
 	err = hslab_reroute(cache);
 	hslab_drain_soon();
@@ -778,10 +781,33 @@ int hslab_cache_set_policy(struct hslab_cache *cache,
 	return err;
 }
 
+/* Is there a cache that the seal keeps from such a change? */
+static int hslab_may_set_everywhere(const struct hslab_policy_field *field,
+				    const char *value)
+{
+	struct hslab_cache *cache;
+	int err = 0;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	list_for_each_entry(cache, &hslab_caches, node) {
+		struct hslab_policy policy = cache->policy;
+
+		err = hslab_policy_set(&policy, field, value);
+		if (!err && !cache->dying)
+			err = hslab_seal_change(cache->name, &cache->policy,
+						&policy);
+		if (err)
+			break;
+	}
+	return err;
+}
+
 /*
- * Set the profile of the defaults and of every cache. -EINVAL changes nothing;
- * another error is that of the first cache that could not be moved to a store
- * of its new merge policy, while the others were.
+ * Set the profile of the defaults and of every cache. -EINVAL and -EPERM (sealed,
+ * and any of them would be looser) change nothing; another error is that of the
+ * first cache that could not be moved to a store of its new merge policy, while
+ * the others were.
  */
 int hslab_set_profile_everywhere(const char *profile)
 {
@@ -791,7 +817,9 @@ int hslab_set_profile_everywhere(const char *profile)
 	int err;
 
 	mutex_lock(&hslab_mutex);
-	err = hslab_policy_set(&hslab_defaults, field, profile);
+	err = hslab_may_set_everywhere(field, profile);
+	if (!err)
+		err = hslab_defaults_set(field, profile);
 	if (err)
 		goto unlock;
 	list_for_each_entry(cache, &hslab_caches, node) {
@@ -826,8 +854,9 @@ void hslab_cache_policy(struct hslab_cache *cache,
  * @value: what could be written to that file, such as "0x6b"
  *
  * Context: process context, may sleep.
- * Return: 0, or -EINVAL for what is no policy or no value of it, -ENOSPC when
- * no store is left, -ENOMEM; nothing is changed then.
+ * Return: 0, or -EINVAL for what is no policy or no value of it, -EPERM when
+ * hslab is sealed and @value is looser than what is set, -ENOSPC when no store is
+ * left, -ENOMEM; nothing is changed then.
  */
 int hslab_set_policy(struct hslab_cache *cache, const char *policy,
 		     const char *value)

@@ -757,6 +757,17 @@ int hslab_bucket_make(struct hslab_bucket *bucket,
 void hslab_bucket_retire(struct hslab_bucket *bucket);
 void hslab_bucket_forget(struct hslab_cache *cache);
 s64 hslab_bucket_live(const struct hslab_bucket *bucket);
+/* hslab_seal.c */
+const struct hslab_policy_field *
+hslab_loosened(const struct hslab_policy *from, const struct hslab_policy *to);
+bool hslab_sealed(void);
+int hslab_seal(void);
+int hslab_seal_change(const char *who, const struct hslab_policy *from,
+		      const struct hslab_policy *to);
+int hslab_seal_action(const char *who, const char *what);
+int hslab_defaults_set(const struct hslab_policy_field *field,
+		       const char *value);
+void hslab_seal_init(void);
 
 /* hslab_kmalloc.c */
 int hslab_kmalloc_init(void);

@@ -33,8 +33,36 @@ const char *const hslab_kind_names[HSLAB_NR_KINDS] = {
 
 static_assert(ARRAY_SIZE(hslab_kind_names) == HSLAB_NR_KINDS);
 
-static bool hslab_show_values;
-module_param_named(show_values, hslab_show_values, bool, 0600);
+static bool hslab_show_values;	/* hslab_mutex; READ/WRITE_ONCE */
+
+/* Once sealed, it cannot be set. */
+static int hslab_show_values_set(const char *value,
+				 const struct kernel_param *param)
+{
+	struct kernel_param parsed = *param;
+	bool show;
+	int err;
+
+	parsed.arg = &show;
+	err = param_set_bool(value, &parsed);
+	if (err)
+		return err;
+	mutex_lock(&hslab_mutex);
+	if (show && !hslab_show_values)
+		err = hslab_seal_action("hslab", param->name);
+	if (!err)
+		WRITE_ONCE(hslab_show_values, show);
+	mutex_unlock(&hslab_mutex);
+	return err;
+}
+
+static const struct kernel_param_ops hslab_show_values_ops = {
+	.flags	= KERNEL_PARAM_OPS_FL_NOARG,
+	.set	= hslab_show_values_set,
+	.get	= param_get_bool,
+};
+module_param_cb(show_values, &hslab_show_values_ops, &hslab_show_values, 0600);
+__MODULE_PARM_TYPE(show_values, "bool");
 MODULE_PARM_DESC(show_values, "show the values of damaged bytes in reports (0: only marks)");
 
 /* Violations of all caches since the module was loaded. */

@@ -200,10 +200,23 @@ static int hslab_told_to(const char *who, const char *what, const char *buf,
 	return 0;
 }
 
+/* What is kept from reuse is not to be given up once hslab is sealed. */
+static int hslab_may_release(const char *who, const char *what)
+{
+	int err;
+
+	mutex_lock(&hslab_mutex);
+	err = hslab_seal_action(who, what);
+	mutex_unlock(&hslab_mutex);
+	return err;
+}
+
 CACHE_STORE(shrink)
 {
 	int err = hslab_told_to(cache->name, attr->attr.name, buf, count);
 
+	if (!err)
+		err = hslab_may_release(cache->name, attr->attr.name);
 	if (!err)
 		hslab_cache_shrink(cache);
 	return err ? err : count;
@@ -693,10 +706,10 @@ static ssize_t hslab_default_store(struct kobject *kobj,
 	err = hslab_written(value, buf, count);
 	if (!err) {
 		mutex_lock(&hslab_mutex);
-		err = hslab_policy_set(&hslab_defaults, field, value);
+		err = hslab_defaults_set(field, value);
 		mutex_unlock(&hslab_mutex);
 	}
-	if (err)
+	if (err == -EINVAL)
 		hslab_policy_complain("defaults", field);
 	return err ? err : count;
 }
@@ -789,7 +802,34 @@ static ssize_t purge_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err = hslab_told_to("hslab", attr->attr.name, buf, count);
 
 	if (!err)
+		err = hslab_may_release("hslab", attr->attr.name);
+	if (!err)
 		hslab_quarantine_purge();
+	return err ? err : count;
+}
+
+static ssize_t seal_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	return sysfs_emit(buf, "%d\n", hslab_sealed());
+}
+
+/* 0 changes nothing, so that what was read can be written back. */
+static ssize_t seal_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	char value[HSLAB_VALUE_LEN];
+	int err;
+
+	if (hslab_written(value, buf, count) ||
+	    (strcmp(value, "0") && strcmp(value, "1"))) {
+		pr_warn_ratelimited("seal takes 0 or 1\n");
+		return -EINVAL;
+	}
+	if (value[0] == '1')
+		err = hslab_seal();
+	else
+		err = hslab_sealed() ? -EPERM : 0;
 	return err ? err : count;
 }
 
@@ -797,12 +837,14 @@ static struct kobj_attribute hslab_top_version = __ATTR_RO(version);
 static struct kobj_attribute hslab_top_faults = __ATTR_RO(faults);
 static struct kobj_attribute hslab_top_profile = __ATTR_RW(profile);
 static struct kobj_attribute hslab_top_purge = __ATTR_WO(purge);
+static struct kobj_attribute hslab_top_seal = __ATTR_RW(seal);
 
 static struct attribute *hslab_top_attrs[] = {
 	&hslab_top_version.attr,
 	&hslab_top_faults.attr,
 	&hslab_top_profile.attr,
 	&hslab_top_purge.attr,
+	&hslab_top_seal.attr,
 	NULL
 };
 

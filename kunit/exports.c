@@ -50,6 +50,10 @@ EXPORT(hslab_recall);
 /* hslab_event.c */
 EXPORT_TRACEPOINT_SYMBOL_GPL(violation);
 
+/* hslab_seal.c */
+EXPORT(hslab_loosened);
+EXPORT(hslab_sealed);
+
 /* hslab_stats.c */
 EXPORT(hslab_cache_live);
 EXPORT(hslab_route_live);

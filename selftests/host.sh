@@ -5,7 +5,8 @@
 # usage: selftests/host.sh KERNELDIR [TEST ...]
 #
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
-# knows, or panic, or init (policies with init_on_alloc=0); all by default.
+# knows, or panic, seal or lockdown (each in a boot of its own), or init (policies
+# with init_on_alloc=0); all by default.
 # Prints a KTAP document for each boot. The status is 0 if nothing failed.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR source=../scripts/lib.sh
@@ -20,12 +21,13 @@ case ${1-} in
 esac
 kernel=$1
 shift
-panic='' init='' tests=()
-[ $# -gt 0 ] || panic=y init=y
+panic='' init='' tests=() alone=()
+[ $# -gt 0 ] || panic=y init=y alone=(seal lockdown)
 for test; do
 	case $test in
 	panic)	panic=y ;;
 	init)	init=y ;;
+	seal | lockdown)	alone+=("$test") ;;
 	*)	tests+=("$test") ;;
 	esac
 done
@@ -66,6 +68,9 @@ fi
 if [ -n "$init" ]; then
 	run policies --timeout 120 --append init_on_alloc=0
 fi
+for test in ${alone[@]+"${alone[@]}"}; do
+	run "$test" --timeout 120
+done
 if [ -n "$panic" ]; then
 	boot --timeout 60 --expect-panic 'hslab: double-free in cache provoke$' \
 		"$kernel" -- sh /hslab/selftests/panic.sh

@@ -73,7 +73,7 @@ bad=$(find $SYS -type f -exec stat -c '%a %n' {} + | awk '
 		n = split($2, part, "/")
 		mode = 444
 		if (part[n] ~ /^(profile|merge|poison|zero|verify|check|on_violation)$/ ||
-		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe)$/)
+		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe|seal)$/)
 			mode = 644
 		if (part[n] ~ /^(shrink|scrub|purge)$/)
 			mode = 200
