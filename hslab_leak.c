@@ -124,8 +124,18 @@ static void hslab_leak_credit(struct hslab_route *route, unsigned long gone)
 }
 
 /*
- * Take what SLUB has in slab pages that there are, and no more than that: the others
- * are given back as they are. An object with a LIVE tag among them was freed around
+ * Since 7.3 SLUB moves objects of old and new pages into a sheaf together, and takes
+ * the new ones first: so many more than there are slots must be taken, at most, to
+ * have had all.
+ */
+static unsigned long hslab_leak_slack(const struct hslab_store *store)
+{
+	return clamp(SZ_256K / hslab_slot_size(&store->geometry), 16, 256);
+}
+
+/*
+ * Take what SLUB has in slab pages that there are, and little more: the others are
+ * given back as they are. An object with a LIVE tag among them was freed around
  * hslab, and is judged as at any allocation. Nobody else uses the store.
  */
 static void hslab_leak_take(struct hslab_route *route, unsigned long slots,
@@ -136,9 +146,12 @@ static void hslab_leak_take(struct hslab_route *route, unsigned long slots,
 	unsigned long i, nr = 0, kept = 0;
 	void **objects;
 
+	slots += hslab_leak_slack(store);
 	objects = kvmalloc_array(slots, sizeof(*objects), GFP_KERNEL);
 	if (!objects)
 		return;
+	/* What SLUB keeps for a CPU it does not give to another. */
+	migrate_disable();
 	while (nr < slots) {
 		objects[nr] = kmem_cache_alloc_node(store->kmem,
 						    GFP_KERNEL | __GFP_NOWARN,
@@ -148,6 +161,7 @@ static void hslab_leak_take(struct hslab_route *route, unsigned long slots,
 		nr++;
 		cond_resched();
 	}
+	migrate_enable();
 	for (i = 0; i < nr; i++) {
 		u64 word = READ_ONCE(*hslab_tag(objects[i], store->tag_off));
 

@@ -61,7 +61,7 @@ static __always_inline u32 hslab_record_check(const struct hslab_store *store,
 
 	hash *= store->multiplier;
 	hash ^= hash >> 29;
-	hash ^= (u64)r->cpu << 48 ^ r->when ^ (u64)object ^ event;
+	hash ^= (u64)r->cpu << 32 ^ r->when ^ (u64)object ^ event;
 	hash *= store->multiplier;
 	return hash >> 32 | 1;
 }

@@ -76,3 +76,17 @@ EXPORT(hslab_scrub);
 EXPORT(hslab_mutex);
 EXPORT(hslab_caches);
 EXPORT(hslab_cache_flush);
+
+/* hslab_slab.c */
+EXPORT(hslab_slab_walk);
+
+/* hslab_track.c */
+EXPORT(hslab_track_read);
+EXPORT(hslab_track_lifetimes);
+
+/* hslab_symbol.c */
+EXPORT(hslab_symbol_caller);
+
+/* hslab_traces.c */
+EXPORT(hslab_traces_collect);
+EXPORT(hslab_traces_free);

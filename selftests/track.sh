@@ -142,15 +142,32 @@ is "nothing is live" "$VALUE" 0
 faults
 is "nothing was reported" "$VALUE" 0
 
+# Stacks that differ in the middle are told apart, met before or not.
+fresh hslab_leaks
+set_policy leaks track=1
+echo wander 4 >$LEAKS/run
+is "16 ways to one place: each has its objects" "$(awk '
+	/^ *[0-9]+ leaks_here/ { n = $1; path = 0; depth = 0 }
+	/^        leaks_left\+/ { path = 2 * path + 1; depth++ }
+	/^        leaks_right\+/ { path = 2 * path; depth++ }
+	/^$/ {
+		# The innermost is the highest bit.
+		if (depth != 4 || path != n - 1)
+			print "path", path, "depth", depth, "objects", n
+		ways++
+	}
+	END { print ways }' $DBG/caches/leaks/alloc_traces)" 16
+echo home >$LEAKS/run
+
 # Objects that were freed around hslab
-# around N KEEP TRACK: and what is reported of it
+# around N KEEP TRACK [SIZE]: and what is reported of it
 around()
 {
 	fresh hslab_leaks
 	put $SYS/defaults/track $3
 	log_mark
 	echo "hslab-test: expect-begin" >/dev/kmsg
-	echo around $1 $2 >$LEAKS/run
+	echo around $1 $2 ${4-} >$LEAKS/run
 	echo "hslab-test: expect-end" >/dev/kmsg
 	faults
 	is "around $1 $2 $3: each is counted" "$VALUE" $(($1 - $2))
@@ -172,5 +189,8 @@ for track in 0 1; do
 	around 300 20 $track
 	around 1 0 $track
 	around 5 5 $track
+done
+for size in 8 1000 4096 40000; do
+	around 30 7 0 $size
 done
 ktap_end

@@ -7,9 +7,13 @@
  *	run	takes one of
  *		leak N		leak N objects of the cache "leaks" from one place and
  *				2 * N from another, and N of hslab_kmalloc(64)
- *		around N KEEP	allocate N objects of a cache; kfree() half of
+ *		around N KEEP [SIZE]
+ *				allocate N objects of a cache; kfree() half of
  *				them and kfree_bulk() the others, but for KEEP of
  *				them, which are leaked; destroy the cache
+ *		wander LEVELS	leak objects of "leaks" by every path through as
+ *				many levels of leaks_left() (bit 1) and
+ *				leaks_right() (0), N + 1 by path number N
  *		home		free all that was leaked
  *	result	an address: with the module parameter home=ADDRESS, once the module
  *		was unloaded, it frees what it had leaked. It is of the same kind
@@ -95,7 +99,8 @@ static noinline int leaks_kmalloc(struct leaks *l, unsigned int nr)
 	return 0;
 }
 
-static int leaks_leak(unsigned int nr, unsigned int unused)
+static int leaks_leak(unsigned int nr, unsigned int unused,
+		      unsigned int unused_too)
 {
 	struct leaks *l;
 	int err;
@@ -114,7 +119,7 @@ static int leaks_leak(unsigned int nr, unsigned int unused)
 	return l ? leaks_kmalloc(l, nr) : -ENOMEM;
 }
 
-static int leaks_around(unsigned int nr, unsigned int keep)
+static int leaks_around(unsigned int nr, unsigned int keep, unsigned int size)
 {
 	struct hslab_cache *cache;
 	unsigned int i, gone = 0;
@@ -124,7 +129,8 @@ static int leaks_around(unsigned int nr, unsigned int keep)
 
 	if (!nr || nr > LEAKS_MAX || keep > nr)
 		return -EINVAL;
-	cache = hslab_cache_create("leaks-around", LEAKS_SIZE, NULL);
+	cache = hslab_cache_create("leaks-around", size ? size : LEAKS_SIZE,
+				   NULL);
 	if (IS_ERR(cache))
 		return PTR_ERR(cache);
 	l = leaks_new(cache);
@@ -148,7 +154,64 @@ static int leaks_around(unsigned int nr, unsigned int keep)
 	return err;
 }
 
-static int leaks_home(unsigned int unused, unsigned int unused_too)
+/* WANDERING: the same places by different ways, and with frames of different sizes. */
+static int leaks_way(struct leaks *l, unsigned int path, unsigned int levels);
+
+static noinline int leaks_left(struct leaks *l, unsigned int path,
+			       unsigned int levels)
+{
+	int err = leaks_way(l, path, levels);
+
+	barrier();
+	return err;
+}
+
+static noinline int leaks_right(struct leaks *l, unsigned int path,
+				unsigned int levels)
+{
+	unsigned long room[5] = { path };
+	int err;
+
+	barrier_data(room);
+	err = leaks_way(l, path, levels);
+	barrier_data(room);
+	return err;
+}
+
+static noinline int leaks_way(struct leaks *l, unsigned int path,
+			      unsigned int levels)
+{
+	int err;
+
+	if (!levels)
+		err = leaks_here(l, 1);
+	else if (path & 1)
+		err = leaks_left(l, path >> 1, levels - 1);
+	else
+		err = leaks_right(l, path >> 1, levels - 1);
+	barrier();
+	return err;
+}
+
+static int leaks_wander(unsigned int levels, unsigned int unused,
+			unsigned int unused_too)
+{
+	struct leaks *l = leaks_new(leaks_cache);
+	unsigned int path, turn;
+	int err = 0;
+
+	if (!l)
+		return -ENOMEM;
+	if (levels > 4)
+		return -EINVAL;
+	for (turn = 0; turn < 1 << levels; turn++)
+		for (path = turn; path < 1 << levels && !err; path++)
+			err = leaks_way(l, path, levels);
+	return err;
+}
+
+static int leaks_home(unsigned int unused, unsigned int unused_too,
+		      unsigned int unused_again)
 {
 	while (leaks) {
 		struct leaks *l = leaks;
@@ -168,17 +231,18 @@ static int leaks_home(unsigned int unused, unsigned int unused_too)
 
 static const struct {
 	const char *name;
-	int (*run)(unsigned int a, unsigned int b);
+	int (*run)(unsigned int a, unsigned int b, unsigned int c);
 } leaks_actions[] = {
 	{ "leak", leaks_leak },
 	{ "around", leaks_around },
+	{ "wander", leaks_wander },
 	{ "home", leaks_home },
 };
 
 static ssize_t leaks_run_write(struct file *file, const char __user *ubuf,
 			       size_t count, loff_t *pos)
 {
-	unsigned int i, a = 0, b = 0;
+	unsigned int i, a = 0, b = 0, c = 0;
 	char line[64], name[16];
 	int err = -EINVAL;
 
@@ -187,12 +251,12 @@ static ssize_t leaks_run_write(struct file *file, const char __user *ubuf,
 	if (copy_from_user(line, ubuf, count))
 		return -EFAULT;
 	line[count] = '\0';
-	if (sscanf(line, "%15s %u %u", name, &a, &b) < 1)
+	if (sscanf(line, "%15s %u %u %u", name, &a, &b, &c) < 1)
 		return -EINVAL;
 	mutex_lock(&leaks_mutex);
 	for (i = 0; i < ARRAY_SIZE(leaks_actions); i++)
 		if (!strcmp(name, leaks_actions[i].name))
-			err = leaks_actions[i].run(a, b);
+			err = leaks_actions[i].run(a, b, c);
 	mutex_unlock(&leaks_mutex);
 	return err ? err : count;
 }
@@ -216,7 +280,7 @@ DEFINE_SHOW_ATTRIBUTE(leaks_result);
 static int __init leaks_init(void)
 {
 	leaks = (struct leaks *)home;
-	leaks_home(0, 0);
+	leaks_home(0, 0, 0);
 	leaks_cache = hslab_cache_create("leaks", LEAKS_SIZE, NULL);
 	if (IS_ERR(leaks_cache))
 		return PTR_ERR(leaks_cache);
