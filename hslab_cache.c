@@ -329,38 +329,6 @@ static bool hslab_drain_cache(struct hslab_cache *cache, bool all,
 	return left;
 }
 
-/* Have all routes of a destroyed cache been looked at by hslab_drain()? */
-static bool hslab_has_drained(const struct hslab_cache *cache,
-			      unsigned long epoch)
-{
-	struct hslab_route *route;
-
-	list_for_each_entry(route, &cache->routes, in_cache)
-		if (route->closed > epoch)
-			return false;
-	return true;
-}
-
-/*
- * See to the objects that destroyed caches have left. That takes its time, and is
- * done without the mutex: only hslab_drain() removes such caches.
- */
-static void hslab_drain_leaks(unsigned long epoch)
-{
-	struct hslab_cache *cache;
-
-	mutex_lock(&hslab_mutex);
-	list_for_each_entry(cache, &hslab_zombies, zombie) {
-		mutex_unlock(&hslab_mutex);
-		if (hslab_has_drained(cache, epoch)) {
-			hslab_leak_settle(cache);
-			hslab_leak_report(cache);
-		}
-		mutex_lock(&hslab_mutex);
-	}
-	mutex_unlock(&hslab_mutex);
-}
-
 /*
  * Free what has drained: routes, the stores they led to, destroyed caches.
  *
@@ -420,7 +388,7 @@ static void hslab_drain(struct work_struct *work)
 			module_put(THIS_MODULE);
 	}
 	if (left) {
-		hslab_drain_leaks(epoch);
+		hslab_leak_drain(&hslab_zombies, epoch);
 		WRITE_ONCE(hslab_drain_delay, min(2 * delay, HSLAB_DRAIN_MAX));
 		queue_delayed_work(hslab_wq, &hslab_drain_work, delay);
 	}

@@ -709,8 +709,8 @@ void hslab_track_free_cache(struct hslab_cache *cache);
 void hslab_symbol(char *text, size_t size, unsigned long addr, u64 when);
 unsigned long hslab_symbol_caller(const struct hslab_track *track);
 void hslab_track_print(struct seq_file *seq, const struct hslab_fault *fault);
-void hslab_stack_print(struct seq_file *seq, const char *level,
-		       const char *indent, const struct hslab_track *track);
+void hslab_stack_print(struct seq_file *seq, bool warning, const char *indent,
+		       const struct hslab_track *track);
 int hslab_symbol_init(void);
 void hslab_symbol_exit(void);
 
@@ -741,8 +741,7 @@ void hslab_traces_free(struct hslab_traces *t);
 void hslab_traces_add_files(struct hslab_cache *cache);
 
 /* hslab_leak.c */
-void hslab_leak_settle(struct hslab_cache *cache);
-void hslab_leak_report(struct hslab_cache *cache);
+void hslab_leak_drain(struct list_head *zombies, unsigned long epoch);
 
 /* hslab_scrub.c */
 void hslab_scrub_init(struct hslab_cache *cache);

@@ -196,16 +196,8 @@ static void hslab_leak_settle_route(struct hslab_route *route)
 		hslab_leak_credit(route, gone);
 }
 
-/**
- * hslab_leak_settle() - find out which live objects of a cache are none
- * @cache: a cache that was destroyed; its magazines are empty
- *
- * It looks again from time to time, less and less often.
- *
- * Context: hslab_drain(), without hslab_mutex: nobody else changes the routes of
- * such a cache, or frees their stores.
- */
-void hslab_leak_settle(struct hslab_cache *cache)
+/* Find out which live objects of a cache are none: from time to time, less and less. */
+static void hslab_leak_settle(struct hslab_cache *cache)
 {
 	struct hslab_leak *leak = &cache->leak;
 	unsigned long start = jiffies;
@@ -241,20 +233,14 @@ static void hslab_leak_stacks(const struct hslab_cache *cache,
 			trace->nr, trace->nr == 1 ? "" : "s", cache->size,
 			trace->track.pid, trace->track.cpu, age / NSEC_PER_SEC,
 			age % NSEC_PER_SEC / NSEC_PER_MSEC);
-		hslab_stack_print(NULL, KERN_WARNING, "hslab:     ",
-				  &trace->track);
+		hslab_stack_print(NULL, true, "hslab:     ", &trace->track);
 	}
 	if (t->nr > i)
 		pr_warn("  and from %u other places\n", t->nr - i);
 }
 
-/**
- * hslab_leak_report() - tell of the objects that a destroyed cache has left
- * @cache: the cache; hslab_leak_settle() was called
- *
- * Context: hslab_drain(), without hslab_mutex.
- */
-void hslab_leak_report(struct hslab_cache *cache)
+/* Tell, once, of the objects that a destroyed cache has left. */
+static void hslab_leak_report(struct hslab_cache *cache)
 {
 	s64 live = hslab_cache_live(cache);
 	struct hslab_route *route;
@@ -281,4 +267,43 @@ void hslab_leak_report(struct hslab_cache *cache)
 	else
 		hslab_leak_stacks(cache, &t);
 	hslab_traces_free(&t);
+}
+
+/* Have all routes of a destroyed cache been looked at by hslab_drain()? */
+static bool hslab_leak_drained(const struct hslab_cache *cache,
+			       unsigned long epoch)
+{
+	struct hslab_route *route;
+
+	list_for_each_entry(route, &cache->routes, in_cache)
+		if (route->closed > epoch)
+			return false;
+	return true;
+}
+
+/**
+ * hslab_leak_drain() - see to the objects that destroyed caches have left
+ * @zombies: these caches; hslab_mutex protects the list
+ * @epoch: of hslab_drain(), which has emptied magazines and quarantine of the routes
+ *	closed before
+ *
+ * That takes its time, and is done without the mutex: only hslab_drain() takes a
+ * cache off the list, and its routes off the cache, and frees them and their stores.
+ *
+ * Context: hslab_drain().
+ */
+void hslab_leak_drain(struct list_head *zombies, unsigned long epoch)
+{
+	struct hslab_cache *cache;
+
+	mutex_lock(&hslab_mutex);
+	list_for_each_entry(cache, zombies, zombie) {
+		mutex_unlock(&hslab_mutex);
+		if (hslab_leak_drained(cache, epoch)) {
+			hslab_leak_settle(cache);
+			hslab_leak_report(cache);
+		}
+		mutex_lock(&hslab_mutex);
+	}
+	mutex_unlock(&hslab_mutex);
 }

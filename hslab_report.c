@@ -145,7 +145,7 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 		break;
 	case HSLAB_NOT_FREED:
 		if (f->gone) {
-			hslab_print(seq, "hslab:   their slab pages were given back: freed around hslab");
+			hslab_print(seq, "hslab:   their slab pages have gone: freed around hslab");
 			break;
 		}
 		if (place) {
@@ -201,7 +201,8 @@ static void hslab_print_fault(struct seq_file *seq, const struct hslab_fault *f)
 		    f->pid, f->cpu, f->where);
 	hslab_track_print(seq, f);
 	hslab_print(seq, "hslab:   %s; %llu of this kind in the cache",
-		    f->gone ? "counted as freed" : f->aside ? "object set aside" : "object left as it is",
+		    f->gone ? "counted as freed" :
+		    f->aside ? "object set aside" : "object left as it is",
 		    f->nr);
 }
 

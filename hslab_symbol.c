@@ -8,8 +8,6 @@
  * a report; and what was recorded before that time is printed with them. Nothing
  * of that is in the way of an allocation or a free.
  */
-#define pr_fmt(fmt) "hslab: " fmt
-
 #include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
@@ -101,8 +99,8 @@ unsigned long hslab_symbol_caller(const struct hslab_track *track)
  * STACKS
  */
 
-/* A line, to a file or (without) the console at @level. */
-static __printf(3, 4) void hslab_line(struct seq_file *seq, const char *level,
+/* A line, to a file or (without) the console, as a warning or an error. */
+static __printf(3, 4) void hslab_line(struct seq_file *seq, bool warning,
 				      const char *fmt, ...)
 {
 	struct va_format vaf;
@@ -113,22 +111,24 @@ static __printf(3, 4) void hslab_line(struct seq_file *seq, const char *level,
 	vaf.va = &args;
 	if (seq)
 		seq_printf(seq, "%pV\n", &vaf);
+	else if (warning)
+		pr_warn("%pV\n", &vaf);
 	else
-		printk("%s%pV\n", level, &vaf);
+		pr_err("%pV\n", &vaf);
 	va_end(args);
 }
 
 /**
  * hslab_stack_print() - print a recorded stack, a line a frame
  * @seq: the file, or NULL for the console
- * @level: of the console: KERN_ERR ...
+ * @warning: the console is to have it as a warning, not an error
  * @indent: what lines begin with
  * @track: what was recorded
  *
  * Context: any but NMI.
  */
-void hslab_stack_print(struct seq_file *seq, const char *level,
-		       const char *indent, const struct hslab_track *track)
+void hslab_stack_print(struct seq_file *seq, bool warning, const char *indent,
+		       const struct hslab_track *track)
 {
 	unsigned int i, nr;
 	char name[HSLAB_WHERE_LEN];
@@ -136,10 +136,10 @@ void hslab_stack_print(struct seq_file *seq, const char *level,
 
 	nr = hslab_stack_fetch(track, &entries);
 	if (!nr)
-		hslab_line(seq, level, "%s(the stack is not known)", indent);
+		hslab_line(seq, warning, "%s(the stack is not known)", indent);
 	for (i = 0; i < nr; i++) {
 		hslab_symbol(name, sizeof(name), entries[i], track->when);
-		hslab_line(seq, level, "%s%s", indent, name);
+		hslab_line(seq, warning, "%s%s", indent, name);
 	}
 }
 
@@ -165,14 +165,14 @@ void hslab_track_print(struct seq_file *seq, const struct hslab_fault *fault)
 		u64 age = fault->when > t->when ? fault->when - t->when : 0;
 
 		if (t->known == HSLAB_RECORD_DAMAGED)
-			hslab_line(seq, KERN_ERR, "hslab:   %s by unknown: the record is damaged",
+			hslab_line(seq, false, "hslab:   %s by unknown: the record is damaged",
 				   what[event]);
 		if (t->known != HSLAB_RECORDED)
 			continue;
-		hslab_line(seq, KERN_ERR, "hslab:   %s by pid %d on CPU %u, %llu.%03llu s ago:",
+		hslab_line(seq, false, "hslab:   %s by pid %d on CPU %u, %llu.%03llu s ago:",
 			   what[event], t->pid, t->cpu, age / NSEC_PER_SEC,
 			   age % NSEC_PER_SEC / NSEC_PER_MSEC);
-		hslab_stack_print(seq, KERN_ERR, "hslab:     ", t);
+		hslab_stack_print(seq, false, "hslab:     ", t);
 	}
 }
 
@@ -267,7 +267,7 @@ static int hslab_symbol_notify(struct notifier_block *nb, unsigned long state,
 	hslab_faults_tracks(hslab_going_track, &going);
 	mutex_unlock(&hslab_mutex);
 	if (going.lost)
-		pr_warn("no memory to keep the names of %lu addresses of module %s\n",
+		pr_warn("hslab: no memory to keep the names of %lu addresses of module %s\n",
 			going.lost, going.module->name);
 	return NOTIFY_DONE;
 }

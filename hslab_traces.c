@@ -259,7 +259,7 @@ static void hslab_show_trace(struct seq_file *seq, const struct hslab_traces *t,
 	}
 	seq_putc(seq, '\n');
 	if (caller)
-		hslab_stack_print(seq, NULL, "        ", &trace->track);
+		hslab_stack_print(seq, false, "        ", &trace->track);
 	seq_putc(seq, '\n');
 }
 

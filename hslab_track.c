@@ -103,7 +103,8 @@ struct hslab_memo {
 };
 
 static struct hslab_memo hslab_memos[HSLAB_MEMOS];
-static u64 hslab_memo_seed __read_mostly;	/* another with each module that comes or goes */
+/* Another with each module that comes or goes. */
+static u64 hslab_memo_seed __read_mostly;
 
 /*
  * The hash of the stack from @from up to its end, 0 if none can vouch for the rest
@@ -143,8 +144,8 @@ static struct hslab_memo *hslab_memo_find(u64 key)
 }
 
 /*
- * Unwind, without the @skip innermost frames, this one included, and remember what comes of it under
- * @key, unless that is 0.
+ * Unwind, without the @skip innermost frames, this one included, and remember what
+ * comes of it under @key, unless that is 0.
  */
 static noinline u32 hslab_track_unwind(u64 key, unsigned int skip)
 {
@@ -273,6 +274,7 @@ bool hslab_track_read(const struct hslab_store *store, const void *object,
 	const u64 *tag = hslab_tag(object, store->tag_off);
 	unsigned int tries;
 	u64 word, again;
+	bool settled;
 
 	for (tries = 0; tries < 8; tries++) {
 		if (!hslab_compat_tag_read(tag, &word))
@@ -283,13 +285,14 @@ bool hslab_track_read(const struct hslab_store *store, const void *object,
 		    !hslab_record_read(store, object, HSLAB_EV_FREE,
 				       &tracks[HSLAB_EV_FREE]))
 			return false;
-		smp_rmb();
+		smp_rmb();	/* the record is not newer than the second look */
 		if (!hslab_compat_tag_read(tag, &again))
 			return false;
 		*plain = hslab_decode(store, object, word);
-		if (word == again && (tries > 4 ||
-		    (tracks[HSLAB_EV_ALLOC].known != HSLAB_RECORD_DAMAGED &&
-		     tracks[HSLAB_EV_FREE].known != HSLAB_RECORD_DAMAGED)))
+		settled = tries > 4 ||
+			  (tracks[HSLAB_EV_ALLOC].known != HSLAB_RECORD_DAMAGED &&
+			   tracks[HSLAB_EV_FREE].known != HSLAB_RECORD_DAMAGED);
+		if (word == again && settled)
 			return true;
 		cpu_relax();
 	}

@@ -560,7 +560,7 @@ static void doubt_is_no_proof(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cache_is_left(store));
 }
 
-static struct kunit_case cases[] = {
+static struct kunit_case track_cases[] = {
 	KUNIT_CASE(records_name_who),
 	KUNIT_CASE(stacks_are_told_apart),
 	KUNIT_CASE(stacks_are_found_again),
@@ -576,10 +576,11 @@ static struct kunit_case cases[] = {
 	{}
 };
 
-static struct kunit_suite suite = {
+static struct kunit_suite track_suite = {
 	.name = "hslab_track",
 	.suite_init = hslab_suite_provokes,
 	.suite_exit = hslab_suite_provoked,
-	.test_cases = cases,
+	.test_cases = track_cases,
 };
-kunit_test_suite(suite);
+
+kunit_test_suite(track_suite);
