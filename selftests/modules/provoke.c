@@ -15,6 +15,8 @@
  *
  * The actions are listed at the top of the file that has them.
  */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/module.h>
@@ -22,6 +24,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "command.h"
 #include "provoke.h"
@@ -69,14 +72,19 @@ u64 *provoke_tag(const struct provoke_cache *c, void *object)
 	return object + round_up(c->size, 8);
 }
 
+struct provoke_search {
+	const struct provoke_cache *c;
+	const u64 *tag;
+	u64 before;
+};
+
 /*
- * Allocate until SLUB has handed out @object again, which shows by its tag,
- * whatever hslab thought of it. Then give everything back.
+ * Allocate until the tag is not what it was before, then give everything back.
+ * It is found only where it lies: on the CPU whose magazine or slab has it.
  */
-int provoke_see_again(const struct provoke_cache *c, void *object)
+static long provoke_search(void *arg)
 {
-	const u64 *tag = provoke_tag(c, object);
-	u64 before = READ_ONCE(*tag);
+	const struct provoke_search *search = arg;
 	unsigned int nr = 0;
 	void **taken;
 	bool seen;
@@ -84,16 +92,36 @@ int provoke_see_again(const struct provoke_cache *c, void *object)
 	taken = kmalloc_array(PROVOKE_SEARCH, sizeof(*taken), GFP_KERNEL);
 	if (!taken)
 		return -ENOMEM;
-	while (READ_ONCE(*tag) == before && nr < PROVOKE_SEARCH) {
-		taken[nr] = hslab_alloc(c->cache, GFP_KERNEL);
+	while (READ_ONCE(*search->tag) == search->before &&
+	       nr < PROVOKE_SEARCH) {
+		taken[nr] = hslab_alloc(search->c->cache, GFP_KERNEL);
 		if (!taken[nr])
 			break;
 		nr++;
 	}
-	seen = READ_ONCE(*tag) != before;
-	hslab_free_bulk(c->cache, nr, taken);
+	seen = READ_ONCE(*search->tag) != search->before;
+	hslab_free_bulk(search->c->cache, nr, taken);
 	kfree(taken);
 	return seen ? 0 : -EAGAIN;
+}
+
+/*
+ * Allocate until SLUB has handed out @object again, which shows by its tag,
+ * whatever hslab thought of it. We may have been moved since it was freed.
+ */
+int provoke_see_again(const struct provoke_cache *c, void *object)
+{
+	const u64 *tag = provoke_tag(c, object);
+	struct provoke_search search = { c, tag, READ_ONCE(*tag) };
+	long err = provoke_search(&search);
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		if (err)
+			err = work_on_cpu(cpu, provoke_search, &search);
+	cpus_read_unlock();
+	return err;
 }
 
 /* Free the last @nr objects that are held. */
