@@ -56,7 +56,8 @@ static void spray(struct kunit *test, struct hslab_cache *cache,
 		s->objects[i] = hslab_test_alloc(test, cache, GFP_KERNEL);
 		memset(s->objects[i], 0xee, hslab_cache_size(cache));
 		page = page_of(s->objects[i]);
-		if (!has_page(s, page))
+		if (!hslab_compat_is_kfence(s->objects[i]) &&
+		    !has_page(s, page))
 			s->pages[s->nr_pages++] = page;
 	}
 }

@@ -36,6 +36,7 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/hslab.h>
+#include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -122,7 +123,8 @@ static void pages_note(struct pages_spray *s, void *object)
 		return;
 	page = virt_to_head_page(object);
 	s->objects[s->nr++] = object;
-	if (!pages_has(s, page))
+	/* Those of KFENCE lie in pages of its own. */
+	if (!is_kfence_address(object) && !pages_has(s, page))
 		s->pages[s->nr_pages++] = page;
 }
 
@@ -190,7 +192,7 @@ static int pages_alloc(char *arg)
 		memset(object, 0xa5, pages_size);
 		pages_note(&pages_spray, object);
 	}
-	if (pages_spray.nr)
+	if (pages_spray.nr_pages)
 		pages_owner = pages_owner_of(pages_spray.pages[0]);
 	pages_say("pages=%u", pages_spray.nr_pages);
 	return 0;
@@ -271,10 +273,14 @@ static void *pages_missing(const struct page *page, unsigned int stride,
 static void *pages_find_pin(void)
 {
 	unsigned long stride = ULONG_MAX, phase;
-	void *first = pages_spray.objects[0], *pin;
-	unsigned int i;
+	void *first, *pin;
+	unsigned int i = 0;
 
-	for (i = 1; i < pages_spray.nr; i++) {
+	while (virt_to_head_page(pages_spray.objects[i]) !=
+	       pages_spray.pages[0])
+		i++;
+	first = pages_spray.objects[i];
+	for (i++; i < pages_spray.nr; i++) {
 		void *object = pages_spray.objects[i];
 
 		if (virt_to_head_page(object) == virt_to_head_page(first))
@@ -303,7 +309,7 @@ static int pages_plant(char *arg)
 		return -EINVAL;
 	if (!strcmp(what, "free") && nth < pages_freed)
 		object = pages_spray.objects[nth];
-	else if (!strcmp(what, "pin") && pages_spray.nr)
+	else if (!strcmp(what, "pin") && pages_spray.nr_pages)
 		object = pages_find_pin();
 	if (!object)
 		return -ENOENT;
