@@ -35,8 +35,6 @@ EXPORT(hslab_quarantine_objects);
 EXPORT(hslab_quarantine_skipped);
 EXPORT(hslab_quarantine_purge);
 
-/* hslab_scrub.c */
-EXPORT(hslab_scrub);
 /* hslab_rcu.c */
 EXPORT(hslab_rcu_objects);
 EXPORT(hslab_rcu_busy);
@@ -62,6 +60,7 @@ EXPORT(hslab_cache_counts);
 
 /* hslab_slab.c */
 EXPORT(hslab_slab_cache_off);
+EXPORT(hslab_slab_walk);
 
 /* hslab_pin.c */
 EXPORT(hslab_pin_page);
@@ -76,9 +75,6 @@ EXPORT(hslab_scrub);
 EXPORT(hslab_mutex);
 EXPORT(hslab_caches);
 EXPORT(hslab_cache_flush);
-
-/* hslab_slab.c */
-EXPORT(hslab_slab_walk);
 
 /* hslab_track.c */
 EXPORT(hslab_track_read);

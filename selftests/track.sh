@@ -45,7 +45,7 @@ cat $FILES/alloc_traces >/tmp/traces
 is "live objects by who allocated them" "$(groups /tmp/traces)" \
 	"3 provoke_hold,5 not"
 is "the stack goes on to the system call" "$(grep -cE \
-	'^        (hslab_alloc(_bulk)?|provoke_hold|provoke_run_write|vfs_write)\+0x' \
+	'^        (hslab_alloc(_bulk)?|provoke_hold|command_run_write|vfs_write)\+0x' \
 	/tmp/traces)" 4
 is "ages, pid and CPUs" "$(grep -cE \
 	" provoke_hold.* \[hslab_provoke\] age=[0-9]+/[0-9]+/[0-9]+ pid=$$ cpus=[0-9,-]+$" \
@@ -58,10 +58,10 @@ is "those from before have gone home" "$(groups $FILES/alloc_traces)" \
 sleep 0.3
 provoke release provoke:1
 is "freed objects by who freed them" "$(groups $FILES/free_traces)" \
-	"3 provoke_release"
+	"3 provoke_free_held"
 is "none is live" "$(cat $FILES/alloc_traces)" "none"
 is "objects: all are free" "$(grep -cE \
-	"^[0-9a-f]{16} free age=[0-9]+ pid=$$ cpu=[0-9]+ provoke_release\+" $FILES/objects)" 3
+	"^[0-9a-f]{16} free age=[0-9]+ pid=$$ cpu=[0-9]+ provoke_free_held\+" $FILES/objects)" 3
 is "lifetimes: all in one to two buckets above 0.26 s" "$(awk '
 	{ sub(/:/, "", $2) }
 	$1 >= 268435456 && $1 < 17179869184 { n += $3; next }
