@@ -773,12 +773,20 @@ int hslab_kmalloc_init(void);
 void hslab_kmalloc_exit(void);
 
 /* hslab_sysfs.c */
+extern struct kset *hslab_caches_kset;
+int hslab_written(char *value, const char *buf, size_t count);
+int hslab_told_to(const char *who, const char *what, const char *buf,
+		  size_t count);
+int hslab_may_release(const char *who, const char *what);
 int hslab_sysfs_init(void);
 void hslab_sysfs_exit(void);
-int hslab_sysfs_add_cache(struct hslab_cache *cache);
-void hslab_sysfs_del_cache(struct hslab_cache *cache);
 int hslab_sysfs_add_store(struct hslab_store *store);
 void hslab_sysfs_del_store(struct hslab_store *store);
+
+/* hslab_sysfs_cache.c */
+extern const struct kset_uevent_ops hslab_cache_uevent_ops;
+int hslab_sysfs_add_cache(struct hslab_cache *cache);
+void hslab_sysfs_del_cache(struct hslab_cache *cache);
 
 /* hslab_debugfs.c */
 void hslab_debugfs_init(void);
