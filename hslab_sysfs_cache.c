@@ -385,10 +385,16 @@ CACHE_SHOW(kind)
 			  atomic64_read(&cache->faults[attr->arg]));
 }
 
+/*
+ * Counts are for root alone, as /proc/slabinfo and /sys/kernel/slab are: who can
+ * follow them knows what a spray has come to.
+ */
+#define CACHE_ATTR_COUNT(_name)						\
+	CACHE_ATTR(_name, 0400, hslab_##_name##_show, NULL, 0)
 #define CACHE_ATTR_STAT(_name, _stat)					\
-	CACHE_ATTR(_name, 0444, hslab_stat_show, NULL, _stat)
+	CACHE_ATTR(_name, 0400, hslab_stat_show, NULL, _stat)
 #define CACHE_ATTR_FAULTS(_name, _kind)					\
-	CACHE_ATTR(faults_##_name, 0444, hslab_kind_show, NULL, _kind)
+	CACHE_ATTR(faults_##_name, 0400, hslab_kind_show, NULL, _kind)
 
 CACHE_ATTR_STAT(allocs, HSLAB_STAT_ALLOCS);
 CACHE_ATTR_STAT(frees, HSLAB_STAT_FREES);
@@ -399,7 +405,7 @@ CACHE_ATTR_STAT(verified, HSLAB_STAT_VERIFIED);
 CACHE_ATTR_STAT(payload_bytes, HSLAB_STAT_PAYLOAD_BYTES);
 CACHE_ATTR_STAT(tag_bytes, HSLAB_STAT_TAG_BYTES);
 #define CACHE_ATTR_HELD(_name, _held)					\
-	CACHE_ATTR(_name, 0444, hslab_held_show, NULL, _held)
+	CACHE_ATTR(_name, 0400, hslab_held_show, NULL, _held)
 
 CACHE_ATTR_HELD(quarantined, HSLAB_HELD_QUARANTINED);
 CACHE_ATTR_HELD(quarantine_bytes, HSLAB_HELD_QUARANTINE_BYTES);
@@ -410,10 +416,10 @@ CACHE_ATTR_HELD(pins_skipped, HSLAB_HELD_PINS_SKIPPED);
 CACHE_ATTR_HELD(scrubs, HSLAB_HELD_SCRUBS);
 CACHE_ATTR_HELD(scrubbed, HSLAB_HELD_SCRUBBED);
 CACHE_ATTR_HELD(scrub_ns, HSLAB_HELD_SCRUB_NS);
-CACHE_ATTR_RO(rcu_pending);
-CACHE_ATTR_RO(peak);
-CACHE_ATTR_RO(aside);
-CACHE_ATTR_RO(cached);
+CACHE_ATTR_COUNT(rcu_pending);
+CACHE_ATTR_COUNT(peak);
+CACHE_ATTR_COUNT(aside);
+CACHE_ATTR_COUNT(cached);
 CACHE_ATTR_FAULTS(double_free, HSLAB_DOUBLE_FREE);
 CACHE_ATTR_FAULTS(cross_cache_free, HSLAB_CROSS_FREE);
 CACHE_ATTR_FAULTS(invalid_free, HSLAB_INVALID_FREE);

@@ -77,6 +77,8 @@ bad=$(find $SYS -type f -exec stat -c '%a %n' {} + | awk '
 			mode = 644
 		if (part[n] ~ /^(shrink|scrub|purge)$/)
 			mode = 200
+		if (part[n - 1] == "stats")
+			mode = 400
 		if ($1 != mode)
 			print
 	}')
@@ -292,6 +294,15 @@ if [ "$(nobody 'id -u')" = 65534 ]; then
 	done
 	is "only root can write" "$bad" ""
 	is "everyone can read" "$(nobody "cat $P/poison")" 0x6b
+	bad=
+	for file in "$P"/stats/*; do
+		said=$(nobody "cat $file")
+		case $said in
+		*"ermission denied") ;;
+		*)	bad="$bad [$file: $said]" ;;
+		esac
+	done
+	is "but no counts" "$bad" ""
 	said=$(nobody "cat $DBG/faults")
 	is "only root can read debugfs" "${said##*: }" "Permission denied"
 else
