@@ -5,8 +5,9 @@
  * Leaked objects outlive the module that leaked them, and what is found at its
  * addresses later is another's. So when a module goes, the names of all its
  * addresses are kept that stand in the stack of any object of a tracked store, or of
- * a report; and what was recorded before that time is printed with them. Nothing
- * of that is in the way of an allocation or a free.
+ * a report; and what was recorded before that time is printed with them. When its
+ * initialisation is over the same is done for the functions that go then (__init).
+ * Nothing of that is in the way of an allocation or a free.
  */
 #include <linux/hashtable.h>
 #include <linux/module.h>
@@ -177,10 +178,11 @@ void hslab_track_print(struct seq_file *seq, const struct hslab_fault *fault)
 }
 
 /*
- * MODULES THAT GO
+ * MODULES, AND PARTS OF THEM, THAT GO
  */
 struct hslab_going {
 	const struct module *module;
+	bool init_only;			/* what is __init goes, the rest stays */
 	u64 when;
 	unsigned long lost;		/* no memory for these */
 };
@@ -217,7 +219,13 @@ static void hslab_gone_add(unsigned long addr, struct hslab_going *going)
 						 struct hslab_gone, in_order));
 }
 
-/* Keep the names of a stack's entries that are in the module. */
+static bool hslab_goes(unsigned long addr, const struct hslab_going *going)
+{
+	return going->init_only ? within_module_init(addr, going->module) :
+				  within_module(addr, going->module);
+}
+
+/* Keep the names of a stack's entries that go. */
 static void hslab_going_track(const struct hslab_track *track, void *arg)
 {
 	struct hslab_going *going = arg;
@@ -227,7 +235,7 @@ static void hslab_going_track(const struct hslab_track *track, void *arg)
 	for (i = 0; i < nr; i++) {
 		bool named;
 
-		if (!within_module(entries[i], going->module))
+		if (!hslab_goes(entries[i], going))
 			continue;
 		rcu_read_lock();
 		named = hslab_gone_find(entries[i], track->when);
@@ -252,12 +260,14 @@ static void hslab_going_object(struct hslab_store *store, void *object,
 static int hslab_symbol_notify(struct notifier_block *nb, unsigned long state,
 			       void *module)
 {
-	struct hslab_going going = { .module = module };
+	struct hslab_going going = {
+		.module		= module,
+		.init_only	= state == MODULE_STATE_LIVE,
+	};
 	struct hslab_store *store;
 
-	if (state == MODULE_STATE_COMING || state == MODULE_STATE_GOING)
-		hslab_track_forget();
-	if (state != MODULE_STATE_GOING)
+	hslab_track_forget();
+	if (state != MODULE_STATE_GOING && state != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
 	mutex_lock(&hslab_mutex);
 	going.when = local_clock();

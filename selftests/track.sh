@@ -142,6 +142,18 @@ is "nothing is live" "$VALUE" 0
 faults
 is "nothing was reported" "$VALUE" 0
 
+# Functions that are gone once a module is loaded
+fresh
+put $SYS/defaults/track 1
+insmod "$MODULES/hslab_leaks.ko" early=7
+is "who allocated in a module's init function" \
+	"$(groups $DBG/caches/leaks/alloc_traces)" "7 leaks_early"
+insmod "$MODULES/hslab_provoke.ko"
+is "also when another module was loaded since" \
+	"$(groups $DBG/caches/leaks/alloc_traces)" "7 leaks_early"
+is "each frame has its name" "$(grep -c '^ *?' $DBG/caches/leaks/alloc_traces)" 0
+echo home >$LEAKS/run
+
 # Stacks that differ in the middle are told apart, met before or not.
 fresh hslab_leaks
 set_policy leaks track=1

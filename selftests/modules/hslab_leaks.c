@@ -53,6 +53,10 @@ static unsigned long home;
 module_param(home, ulong, 0);
 MODULE_PARM_DESC(home, "free what was leaked, by what result said");
 
+static unsigned int early;
+module_param(early, uint, 0);
+MODULE_PARM_DESC(early, "how many objects to leak from the init function");
+
 static struct leaks *leaks_new(struct hslab_cache *cache)
 {
 	struct leaks *l = kzalloc(sizeof(*l), GFP_KERNEL);
@@ -277,6 +281,19 @@ static int leaks_result_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(leaks_result);
 
+/* The code is gone when somebody asks who has allocated. */
+static noinline void __init leaks_early(void)
+{
+	struct leaks *l = early ? leaks_new(leaks_cache) : NULL;
+
+	while (l && l->nr < early && l->nr < LEAKS_MAX) {
+		l->objects[l->nr] = hslab_alloc(leaks_cache, GFP_KERNEL);
+		if (!l->objects[l->nr])
+			return;
+		l->nr++;
+	}
+}
+
 static int __init leaks_init(void)
 {
 	leaks = (struct leaks *)home;
@@ -284,6 +301,7 @@ static int __init leaks_init(void)
 	leaks_cache = hslab_cache_create("leaks", LEAKS_SIZE, NULL);
 	if (IS_ERR(leaks_cache))
 		return PTR_ERR(leaks_cache);
+	leaks_early();
 	leaks_debugfs = debugfs_create_dir("hslab_leaks", NULL);
 	debugfs_create_file("run", 0200, leaks_debugfs, NULL, &leaks_run_fops);
 	debugfs_create_file("result", 0400, leaks_debugfs, NULL,
