@@ -220,7 +220,7 @@ static int hslab_bucket_check(const struct hslab_bucket_args *args)
 	size_t len = args->name ? strnlen(args->name, most + 1) : 0;
 
 	if (!len || len > most || strchr(args->name, '/')) {
-		pr_warn("a bucket set's name needs 1 to %zu characters other than '/'\n",
+		pr_warn("a bucket set's name needs 1 to %zu characters without '/'\n",
 			most);
 		return -EINVAL;
 	}

@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
+#include <linux/ctype.h>
 #include <linux/idr.h>
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -441,17 +442,28 @@ static void hslab_geometry_of(struct hslab_geometry *geometry,
 	geometry->usersize = args->usersize;
 }
 
+/* It becomes a folder, a word in reports and a line in tables. */
+static bool hslab_name_valid(const char *name)
+{
+	size_t i, len = name ? strnlen(name, HSLAB_NAME_LEN) : 0;
+
+	if (!len || len >= HSLAB_NAME_LEN || !strcmp(name, ".") ||
+	    !strcmp(name, ".."))
+		return false;
+	for (i = 0; i < len; i++)
+		if (name[i] == '/' || iscntrl(name[i]))
+			return false;
+	return true;
+}
+
 static int hslab_args_check(const char *name, unsigned int size,
 			    const struct hslab_args *args)
 {
 	slab_flags_t unknown = args->flags & ~HSLAB_FLAGS_KNOWN;
 	struct hslab_geometry geometry;
-	size_t len;
 
-	len = name ? strnlen(name, HSLAB_NAME_LEN) : 0;
-	if (!len || len >= HSLAB_NAME_LEN || strchr(name, '/') ||
-	    !strcmp(name, ".") || !strcmp(name, "..")) {
-		pr_warn("a cache's name needs 1 to %d characters other than '/'\n",
+	if (!hslab_name_valid(name)) {
+		pr_warn("a cache's name needs 1 to %d characters without '/' and control characters, and is not . or ..\n",
 			HSLAB_NAME_LEN - 1);
 		return -EINVAL;
 	}

@@ -249,6 +249,8 @@ static const struct wrong_case wrong_cases[] = {
 	{ "no name", "", 64 },
 	{ "name of 64 characters", NAME_63 "4", 64 },
 	{ "name with a slash", "a/b", 64 },
+	{ "name with a newline", "a\nb", 64 },
+	{ "name with a DEL", "a\177", 64 },
 	{ "name .", ".", 64 },
 	{ "name ..", "..", 64 },
 	{ "profile that is none", NULL, 64, { .profile = "turbo" } },

@@ -59,7 +59,7 @@ struct hslab_cache *__hslab_cache_create(const char *name, unsigned int size,
 /**
  * hslab_cache_create() - create a hardened cache
  * @name: name, as in /sys/kernel/hslab/caches; copied. 1 to 63 characters
- *	without '/'.
+ *	without '/' and control characters; not "." or "..".
  * @size: size of an object in bytes, from 1 to %HSLAB_MAX_SIZE.
  * @args: further properties, or NULL.
  *
@@ -95,7 +95,14 @@ void hslab_free_rcu_bulk(struct hslab_cache *cache, size_t nr, void **objects);
  * @gfp: allocation flags
  *
  * An object that hslab wiped with zeros when it was freed, and whose zeros
- * were verified, is not zeroed again.
+ * were verified, is not zeroed again. A constructor is run after that, so the
+ * object is as the constructor leaves zeros.
+ *
+ * This, or %__GFP_ZERO to any other function, is for no %SLAB_TYPESAFE_BY_RCU
+ * cache whose readers rely on content across reuse, such as a lock or a sequence
+ * count. The object is wiped while they may look at it, whatever the policies
+ * say, and a constructor puts it right only a moment later. It is as with SLUB,
+ * which warns of %__GFP_ZERO for a cache with a constructor.
  *
  * Context: as @gfp says; any but NMI.
  * Return: the object, or NULL.
@@ -132,7 +139,7 @@ struct hslab_bucket *__hslab_bucket_create(const char *name, slab_flags_t flags,
 
 /**
  * hslab_bucket_create() - create a set of size classes for one subsystem
- * @name: name of the set, 1 to 58 characters without '/'; its caches are
+ * @name: name of the set, 1 to 58 characters as for a cache; its caches are
  *	NAME-16 to NAME-8192 in /sys/kernel/hslab/caches.
  * @flags: as in struct hslab_args, without %SLAB_TYPESAFE_BY_RCU.
  * @useroffset: offset of the window that may be copied to and from user space.
