@@ -49,7 +49,7 @@ static int hslab_show_values_set(const char *value,
 		return err;
 	mutex_lock(&hslab_mutex);
 	if (show && !hslab_show_values)
-		err = hslab_seal_action("hslab", param->name);
+		err = hslab_seal_action("module parameter", param->name);
 	if (!err)
 		WRITE_ONCE(hslab_show_values, show);
 	mutex_unlock(&hslab_mutex);

@@ -262,7 +262,7 @@ static ssize_t profile_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (!err)
 		err = hslab_set_profile_everywhere(value);
 	if (err == -EINVAL)
-		hslab_policy_complain("hslab",
+		hslab_policy_complain("all caches",
 				      &hslab_fields[HSLAB_FIELD_PROFILE]);
 	return err ? err : count;
 }
@@ -271,10 +271,10 @@ static ssize_t profile_store(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t purge_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *buf, size_t count)
 {
-	int err = hslab_told_to("hslab", attr->attr.name, buf, count);
+	int err = hslab_told_to("all caches", attr->attr.name, buf, count);
 
 	if (!err)
-		err = hslab_may_release("hslab", attr->attr.name);
+		err = hslab_may_release("all caches", attr->attr.name);
 	if (!err)
 		hslab_quarantine_purge();
 	return err ? err : count;
