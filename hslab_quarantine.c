@@ -343,8 +343,10 @@ hslab_part_other(struct hslab_quarantine *q)
 
 	for_each_online_cpu(cpu) {
 		c = per_cpu_ptr(q->cpu, cpu);
-		if (hslab_part_trylock(c))
+		if (hslab_part_trylock(c)) {
+			__release(bitlock);	/* for sparse: see the caller */
 			return c;
+		}
 	}
 	raw_cpu_inc(q->cpu->skipped);	/* a lost race loses a count */
 	return NULL;
@@ -374,6 +376,7 @@ void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy)
 		c = hslab_part_other(route->quarantine);
 		if (!c)
 			return hslab_quarantine_leave(route, object, policy);
+		__acquire(bitlock);
 	}
 	slot = &c->front[hslab_part_slot(c)];
 	moves = *slot;
