@@ -6,6 +6,7 @@
  *	release CACHE [N]	free the last N objects held, all by default
  *	share CACHE CACHE	how many slab pages have held objects of both?
  *	peek CACHE		fill an object with 0xa5, free it, look at it
+ *	stray CACHE OFFSET	free an object and write to it, and to nothing else
  *	cycle CACHE [zero]	the same, and allocate it again (hslab_zalloc())
  *	zeroed CACHE N		of N new objects, how many are zero?
  *	exhaust CACHE [bulk]	damage all free objects, then allocate; the cache
@@ -129,6 +130,22 @@ static int provoke_peek(struct provoke_cache *c, struct provoke_bank *bank,
 	memset(object, PROVOKE_DIRT, c->size);
 	hslab_free(c->cache, object);
 	provoke_describe(object, c->size, "");
+	return 0;
+}
+
+static int provoke_stray(struct provoke_cache *c, struct provoke_bank *bank,
+			 char *arg)
+{
+	unsigned int offset;
+	u8 *object;
+
+	if (provoke_number(arg, c->size - 1, &offset))
+		return -EINVAL;
+	object = hslab_alloc(c->cache, GFP_KERNEL);
+	if (!object)
+		return -ENOMEM;
+	hslab_free(c->cache, object);
+	object[offset] ^= 0xff;
 	return 0;
 }
 
@@ -391,6 +408,7 @@ static const struct provoke_action provoke_action_table[] = {
 	{ "release", provoke_release, true },
 	{ "share", provoke_share, true },
 	{ "peek", provoke_peek, true },
+	{ "stray", provoke_stray, true },
 	{ "cycle", provoke_cycle, true },
 	{ "zeroed", provoke_zeroed, true },
 	{ "exhaust", provoke_exhaust, true },
