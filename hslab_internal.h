@@ -7,6 +7,8 @@
  *	| payload, rounded up to 8 bytes | tag (8 bytes) | SLUB's free pointer |
  *	^ object                         ^ object + tag_off
  *
+ * In a tracked store two records (HSLAB_RECORD_SIZE bytes) follow the tag.
+ *
  * LOCK ORDER
  *
  * 0. hslab_uevent_mutex: a cache's kobject enters or leaves sysfs, or a uevent is
@@ -20,6 +22,10 @@
  * 2. store->aside_lock: the list of objects set aside. A raw spinlock, since
  *    a violation may be found in any context but NMI; held for a few
  *    instructions, never over a fill, a print or an allocation.
+ * 3. The locks of what a route holds back: of a CPU's part of a quarantine
+ *    (hslab_quarantine.c) or of the objects that wait for a grace period
+ *    (hslab_rcu.c), and of pins (hslab_pin.c). As aside_lock; no other lock is
+ *    taken under any of these four.
  *
  * Allocation and free take no lock. They read cache->route and look at a tag,
  * and use a magazine, with preemption off; a route is freed only after it was
@@ -69,7 +75,7 @@
  * the first byte of a tag in memory is odd, and never zero. The commonest
  * overflow, a terminating NUL one byte past the end, always shows.
  *
- * In a tracked store a record follows the tag (hslab_track.c).
+ * In a tracked store records of the last allocation and free follow it (hslab_track.c).
  */
 #define HSLAB_TAG_SIZE		sizeof(u64)
 
@@ -228,7 +234,7 @@ struct hslab_geometry {
 	slab_flags_t flags;
 	unsigned int useroffset;
 	unsigned int usersize;
-	bool tracked;			/* a record follows the tag */
+	bool tracked;			/* records follow the tag */
 };
 
 /* Whom a store takes in. */

@@ -279,6 +279,7 @@ static void hslab_rcu_work(struct work_struct *work)
  * more, nobody looks at its parts.
  *
  * Context: process context.
+ * Return: true if so.
  */
 bool hslab_rcu_busy(const struct hslab_route *route)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2086,SC2317 # no path here has blanks; called by name
-# Every file under /sys/kernel/hslab and in debugfs is documented, and every
-# documented one exists. HSLAB_ABI: the folder with the documents.
+# Every file under /sys/kernel/hslab, in debugfs and of the module parameters is
+# documented, and every documented one exists. HSLAB_ABI: the folder with the documents.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
@@ -36,4 +36,5 @@ restore()
 fresh hslab_provoke
 same sysfs "$ABI/sysfs-kernel-hslab" $SYS
 same debugfs "$ABI/debugfs-hslab" $DBG
+same parameters "$ABI/sysfs-module-hslab" /sys/module/hslab/parameters
 ktap_end
