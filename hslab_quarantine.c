@@ -268,14 +268,25 @@ static noinline bool hslab_reserve(struct hslab_route *route,
 	return true;
 }
 
-/* There may be something to reserve again. */
-static void hslab_parts_try_again(struct hslab_route *route)
+/*
+ * There may be something to reserve again, for whichever route of the cache: they
+ * share the bound.
+ */
+static void hslab_parts_try_again(struct hslab_cache *cache)
 {
+	struct hslab_quarantine *q;
+	struct hslab_route *route;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(route->quarantine->cpu, cpu)->full,
-			   false);
+	rcu_read_lock();
+	list_for_each_entry_rcu(route, &cache->routes, in_cache) {
+		q = READ_ONCE(route->quarantine);
+		if (!q)
+			continue;
+		for_each_possible_cpu(cpu)
+			WRITE_ONCE(per_cpu_ptr(q->cpu, cpu)->full, false);
+	}
+	rcu_read_unlock();
 }
 
 /*
@@ -444,7 +455,7 @@ static unsigned long hslab_part_drain(struct hslab_route *route, int cpu,
 			kmem_cache_free_bulk(route->kmem, nr, objects);
 		sum += taken;
 	} while (taken == HSLAB_BATCH && sum < max);
-	hslab_parts_try_again(route);
+	hslab_parts_try_again(route->cache);
 	return sum;
 }
 
@@ -669,8 +680,11 @@ static void hslab_balance(struct work_struct *work)
 			continue;
 		share = hslab_fair_share(route);
 		if (atomic_long_read(&cache->quarantine_reserved) +
-		    route->quarantine->slot <= cache->quarantine_bound)
+		    route->quarantine->slot <= cache->quarantine_bound) {
+			/* It was given back, maybe before it was found missing. */
+			hslab_parts_try_again(cache);
 			continue;
+		}
 		for_each_possible_cpu(cpu)
 			hslab_part_drain(route, cpu, share, ULONG_MAX);
 	}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where policies, their changes and damage meet: a cache that moves while its
+ * quarantine is full, and objects that somebody else frees while hslab keeps them.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "hslab_kunit.h"
+
+#define SIZE		256
+
+/*
+ * READERS
+ *
+ * While somebody reads under RCU on the second CPU no route can drain, so all that
+ * a test does meanwhile comes before that. At most 10 s.
+ */
+struct reader {
+	bool reads, leave;
+};
+
+static int reader_thread(void *data)
+{
+	unsigned long end = jiffies + 10 * HZ;
+	struct reader *reader = data;
+
+	rcu_read_lock();
+	WRITE_ONCE(reader->reads, true);
+	while (!READ_ONCE(reader->leave) && time_before(jiffies, end))
+		cpu_relax();
+	rcu_read_unlock();
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(stop_thread, kthread_stop, struct task_struct *);
+
+static struct reader *start_reader(struct kunit *test)
+{
+	struct reader *reader = kunit_kzalloc(test, sizeof(*reader),
+					      GFP_KERNEL);
+	unsigned int first = cpumask_first(cpu_online_mask);
+	unsigned int second = cpumask_next(first, cpu_online_mask);
+	struct task_struct *thread;
+
+	KUNIT_ASSERT_NOT_NULL(test, reader);
+	if (second >= nr_cpu_ids)
+		kunit_skip(test, "needs two CPUs");
+	set_cpus_allowed_ptr(current, cpumask_of(first));
+	thread = kthread_create(reader_thread, reader, "hslab-reader");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	kthread_bind(thread, second);
+	wake_up_process(thread);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, stop_thread, thread));
+	while (!READ_ONCE(reader->reads))
+		msleep(20);
+	return reader;
+}
+
+static void stop_reader(struct reader *reader)
+{
+	WRITE_ONCE(reader->leave, true);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/*
+ * WHAT THE TESTS SHARE
+ */
+static struct hslab_cache *held_cache(struct kunit *test, unsigned int size,
+				      const char *kb)
+{
+	struct hslab_cache *cache = hslab_test_cache(test, "kunit-mixed", size,
+						     NULL);
+
+	hslab_test_policy(test, cache, "profile", "debug");
+	hslab_test_policy(test, cache, "quarantine_kb", kb);
+	return cache;
+}
+
+static unsigned long held(const struct hslab_cache *cache)
+{
+	return hslab_quarantine_objects(hslab_test_route(cache));
+}
+
+static unsigned long room(const struct hslab_cache *cache, unsigned long kb)
+{
+	return kb * SZ_1K / hslab_slot_size(&hslab_test_store(cache)->geometry);
+}
+
+static void alloc_and_free(struct kunit *test, struct hslab_cache *cache,
+			   unsigned int nr)
+{
+	void **objects = kunit_kcalloc(test, nr, sizeof(*objects), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	KUNIT_ASSERT_EQ(test, nr,
+			hslab_alloc_bulk(cache, GFP_KERNEL, nr, objects));
+	hslab_free_bulk(cache, nr, objects);
+	kunit_kfree(test, objects);
+}
+
+/*
+ * MOVING WITH A FULL QUARANTINE
+ */
+
+/*
+ * The former quarantine has all of the bound when the first object is freed to the
+ * new one, and gives it back later.
+ */
+static void full_one_is_left(struct kunit *test)
+{
+	struct hslab_cache *cache = held_cache(test, SIZE, "64");
+	struct reader *reader;
+
+	alloc_and_free(test, cache, 2 * room(cache, 64));
+	KUNIT_ASSERT_EQ(test, held(cache), room(cache, 64));
+	reader = start_reader(test);
+	hslab_test_policy(test, cache, "track", "1");
+	alloc_and_free(test, cache, 1);
+	KUNIT_EXPECT_EQ(test, held(cache), 0);
+	stop_reader(reader);
+	KUNIT_ASSERT_TRUE(test, hslab_test_eventually(
+		!atomic_long_read(&cache->quarantine_reserved)));
+
+	alloc_and_free(test, cache, 2 * room(cache, 64));
+	KUNIT_EXPECT_EQ(test, held(cache), room(cache, 64));
+	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
+}
+
+static struct kunit_case mixed_tests[] = {
+	KUNIT_CASE(full_one_is_left),
+	{}
+};
+
+static struct kunit_suite mixed_suite = {
+	.name = "hslab_mixed",
+	.suite_init = hslab_suite_provokes,
+	.suite_exit = hslab_suite_provoked,
+	.test_cases = mixed_tests,
+};
+
+kunit_test_suite(mixed_suite);
