@@ -602,7 +602,9 @@ static unsigned int hslab_front_mask(unsigned long nr)
  * @route: a route that was prepared for it
  * @kb: the bound in KiB; 0 for none
  *
- * When the bound is lowered, all that are in quarantine leave.
+ * When the bound is lowered, all that are in quarantine leave. So do those of a
+ * route that is to be the current one again: the bound they came under may have
+ * been lowered meanwhile, on another route.
  *
  * Context: process context, with hslab_mutex.
  */
@@ -619,7 +621,7 @@ void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb)
 		return;
 	hslab_quarantine_gate(route, false,
 			      hslab_front_mask(bound / route->quarantine->slot));
-	if (bound < before)
+	if (bound < before || route != hslab_current_route(cache))
 		hslab_quarantine_empty(route);
 }
 

@@ -133,8 +133,39 @@ static void full_one_is_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
 }
 
+/* The bound is lowered while the cache is away, and the cache comes back. */
+static void full_one_is_met_again(struct kunit *test)
+{
+	static const char *const kb[] = { "4", "0" };
+	static const unsigned long number[] = { 4, 0 };
+	struct hslab_cache *cache = held_cache(test, SIZE, "64");
+	struct hslab_route *route = hslab_test_route(cache);
+	struct reader *reader;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kb); i++) {
+		hslab_test_policy(test, cache, "quarantine_kb", "64");
+		alloc_and_free(test, cache, 2 * room(cache, 64));
+		KUNIT_ASSERT_EQ(test, held(cache), room(cache, 64));
+		reader = start_reader(test);
+		hslab_test_policy(test, cache, "track", "1");
+		hslab_test_policy(test, cache, "quarantine_kb", kb[i]);
+		hslab_test_policy(test, cache, "track", "0");
+		KUNIT_ASSERT_PTR_EQ(test, hslab_test_route(cache), route);
+		KUNIT_EXPECT_LE(test, held(cache), room(cache, number[i]));
+		alloc_and_free(test, cache, room(cache, 64));
+		KUNIT_EXPECT_LE(test, held(cache), room(cache, number[i]));
+		KUNIT_EXPECT_LE(test,
+				atomic_long_read(&cache->quarantine_reserved),
+				number[i] * SZ_1K);
+		stop_reader(reader);
+	}
+	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
+}
+
 static struct kunit_case mixed_tests[] = {
 	KUNIT_CASE(full_one_is_left),
+	KUNIT_CASE(full_one_is_met_again),
 	{}
 };
 
