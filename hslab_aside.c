@@ -6,7 +6,8 @@
  * object whose whole tag is gone when it is freed may have been live, or free
  * already: it is a suspect. Nothing is done to a suspect, and it still counts as
  * live if it was. When SLUB hands it out it was free, and is set aside for good;
- * when a route has as many live objects left as suspects, they were live.
+ * when a route has as many live objects left as suspects, and none that somebody
+ * still has, they were live.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
@@ -236,6 +237,7 @@ void hslab_settle_suspects(struct hslab_route *route)
 	struct hslab_store *store = route->store;
 	unsigned int cache = route->cache->id;
 	unsigned long flags, nr;
+	bool none_live;
 	s64 live;
 
 	lockdep_assert_held(&hslab_mutex);
@@ -245,9 +247,15 @@ void hslab_settle_suspects(struct hslab_route *route)
 	raw_spin_lock_irqsave(&store->aside_lock, flags);
 	nr = hslab_judge_suspects(store, cache, HSLAB_STALE);
 	live = hslab_route_live(route);
+	raw_spin_unlock_irqrestore(&store->aside_lock, flags);
+	none_live = live && live == nr && hslab_leak_none_live(route);
+
+	raw_spin_lock_irqsave(&store->aside_lock, flags);
+	nr = hslab_judge_suspects(store, cache, HSLAB_STALE);
+	live = hslab_route_live(route);
 	if (!live) {
 		hslab_judge_suspects(store, cache, HSLAB_FREED);
-	} else if (live == nr) {
+	} else if (none_live && live == nr) {
 		hslab_judge_suspects(store, cache, HSLAB_OVERRUN);
 		this_cpu_add(route->cpu->counts.headroom, nr);
 	}

@@ -380,6 +380,7 @@ struct hslab_route {
 	struct list_head in_store;	/* store->routes: RCU readers, hslab_mutex */
 	struct list_head gone;		/* once off both */
 	unsigned long closed;		/* the epoch that it was closed in */
+	unsigned long settle;		/* hslab_leak.c: when to look again; jiffies */
 	struct hslab_rcu __percpu *rcu;
 
 	/* What policies need; set under hslab_mutex, and there for good. */
@@ -747,6 +748,7 @@ void hslab_traces_free(struct hslab_traces *t);
 void hslab_traces_add_files(struct hslab_cache *cache);
 
 /* hslab_leak.c */
+bool hslab_leak_none_live(struct hslab_route *route);
 void hslab_leak_drain(struct list_head *zombies, unsigned long epoch);
 
 /* hslab_scrub.c */

@@ -67,6 +67,36 @@ static bool hslab_census(struct hslab_route *route, struct hslab_census *c,
 	return *slots >= 0;
 }
 
+/**
+ * hslab_leak_none_live() - is nobody left who has an object of a route?
+ * @route: a closed route with objects that are counted as live
+ *
+ * All pages of the system are looked at, so when the answer was no the next one
+ * is no, too, for a while.
+ *
+ * Context: process context, with hslab_mutex; may sleep.
+ * Return: true if no object of the store has a LIVE tag of the route's, nor, but for
+ * suspects, one that tells nothing, and may have been LIVE.
+ */
+bool hslab_leak_none_live(struct hslab_route *route)
+{
+	unsigned long start = jiffies;
+	struct hslab_census c;
+	long slots;
+
+	lockdep_assert_held(&hslab_mutex);
+
+	if (route->settle && time_before(start, route->settle))
+		return false;
+	if (hslab_census(route, &c, &slots) && !c.nr_live &&
+	    c.nr_odd <= READ_ONCE(route->store->nr_suspects))
+		return true;
+	/* A hundredth of the time at most is spent on this. */
+	route->settle = (jiffies + max_t(unsigned long, HZ,
+					 100 * (jiffies - start))) | 1;
+	return false;
+}
+
 /* Is nothing under way that would blur the picture? */
 static bool hslab_leak_certain(const struct hslab_route *route)
 {

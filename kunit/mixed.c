@@ -105,6 +105,11 @@ static void alloc_and_free(struct kunit *test, struct hslab_cache *cache,
 	kunit_kfree(test, objects);
 }
 
+static bool store_is_there(unsigned int id, const struct hslab_store *store)
+{
+	return READ_ONCE(hslab_store_of_ctor[id]) == store;
+}
+
 /*
  * MOVING WITH A FULL QUARANTINE
  */
@@ -163,9 +168,66 @@ static void full_one_is_met_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
 }
 
+/*
+ * A SUSPECT, AND AS MANY LIVE OBJECTS
+ */
+struct suspect_case {
+	const char *name;
+	bool destroyed;
+};
+
+static const struct suspect_case suspect_cases[] = {
+	{ "the cache moves", false },
+	{ "the cache is destroyed", true },
+};
+
+static void suspect_desc(const struct suspect_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(suspect, suspect_cases, suspect_desc);
+
+/* A free object whose whole tag was overwritten is freed again; another is live. */
+static void suspect_is_not_the_live_one(struct kunit *test)
+{
+	const struct suspect_case *c = test->param_value;
+	struct hslab_args args = { .profile = "balanced" };
+	struct hslab_cache *cache = hslab_test_cache(test, "kunit-mixed", SIZE,
+						     &args);
+	struct hslab_store *store = hslab_test_store(cache);
+	unsigned int id = store->id;
+	void *live, *object;
+	u64 *tag, word;
+
+	hslab_test_victim(test, cache, &live, &object);
+	hslab_free(cache, object);
+	tag = hslab_tag(object, store->tag_off);
+	hslab_peek(&word, tag, sizeof(word));
+	word = ~word;
+	hslab_plant(tag, &word, sizeof(word));
+	hslab_free(cache, object);
+	KUNIT_ASSERT_EQ(test, 1, store->nr_suspects);
+	KUNIT_ASSERT_EQ(test, 1, hslab_cache_live(cache));
+
+	if (c->destroyed)
+		hslab_test_destroy(test, cache);
+	else
+		hslab_test_policy(test, cache, "track", "1");
+	msleep(500);
+	KUNIT_ASSERT_TRUE_MSG(test, store_is_there(id, store),
+			      "the store has gone while an object is live");
+	KUNIT_EXPECT_EQ(test, 1, hslab_cache_live(cache));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+	hslab_free(cache, live);
+	KUNIT_EXPECT_TRUE(test,
+			  hslab_test_eventually(!store_is_there(id, store)));
+}
+
 static struct kunit_case mixed_tests[] = {
 	KUNIT_CASE(full_one_is_left),
 	KUNIT_CASE(full_one_is_met_again),
+	KUNIT_CASE_PARAM(suspect_is_not_the_live_one, suspect_gen_params),
 	{}
 };
 
