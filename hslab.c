@@ -87,6 +87,15 @@ static __always_inline u64 hslab_mark(const struct hslab_route *route,
 	       (u64)words ^ route->live_key ^ HSLAB_FLIP;
 }
 
+/* Does a mark tell of an object that hslab has itself, though SLUB handed it out? */
+static bool hslab_mark_kept(u64 mark)
+{
+	u64 state = (mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK)) ^ HSLAB_FREE;
+
+	return state == HSLAB_QUARANTINED || state == HSLAB_PINNED ||
+	       state == HSLAB_ASIDE;
+}
+
 /*
  * Make an object that SLUB handed out fit for its new owner.
  *
@@ -100,7 +109,7 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 	bool kept = !mark, zeroed = false;
 
 	if (unlikely(mark & ~(HSLAB_FILL_MASK | HSLAB_CACHE_MASK))) {
-		if ((policy & HSLAB_POL_CHECK) ||
+		if ((policy & HSLAB_POL_CHECK) || hslab_mark_kept(mark) ||
 		    hslab_is_suspect(route->store, words) ||
 		    hslab_rcu_waits(route->store, words))
 			return false;

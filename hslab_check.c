@@ -159,6 +159,8 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 
 	if (hslab_clear_suspect(store, object, word))
 		return;		/* its last free was reported */
+	if (whole && state == HSLAB_ASIDE && expected != HSLAB_FREE)
+		return;		/* reported, when SLUB handed it out */
 	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
 	fault.state = waits ? HSLAB_RCU : whole ? state : expected;
 	if (whole && state == expected)

@@ -93,6 +93,11 @@ static unsigned long room(const struct hslab_cache *cache, unsigned long kb)
 	return kb * SZ_1K / hslab_slot_size(&hslab_test_store(cache)->geometry);
 }
 
+static u64 state_of(const struct hslab_cache *cache, const void *object)
+{
+	return hslab_test_plain(cache, object) & HSLAB_STATE_MASK;
+}
+
 static void alloc_and_free(struct kunit *test, struct hslab_cache *cache,
 			   unsigned int nr)
 {
@@ -224,10 +229,46 @@ static void suspect_is_not_the_live_one(struct kunit *test)
 			  hslab_test_eventually(!store_is_there(id, store)));
 }
 
+/*
+ * FREED BY SOMEBODY ELSE WHILE HSLAB KEEPS IT
+ */
+
+/* With check off as well, what hslab has is not handed out. */
+static void quarantined_is_ours(struct kunit *test)
+{
+	enum { NR = 200 };
+	struct hslab_cache *cache = held_cache(test, SIZE, "1024");
+	struct kmem_cache *kmem = hslab_test_route(cache)->kmem;
+	void *anchor, *object, **other;
+	unsigned int i;
+
+	other = kunit_kcalloc(test, NR, sizeof(*other), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	hslab_test_victim(test, cache, &anchor, &object);
+	hslab_test_policy(test, cache, "check", "0");
+	hslab_free(cache, object);
+	KUNIT_ASSERT_EQ(test, state_of(cache, object), HSLAB_QUARANTINED);
+	kmem_cache_free(kmem, object);
+	kmem_cache_shrink(kmem);	/* empties KASAN's quarantine */
+	for (i = 0; i < NR; i++) {
+		other[i] = hslab_test_alloc(test, cache, GFP_KERNEL);
+		KUNIT_EXPECT_PTR_NE(test, other[i], object);
+	}
+	hslab_free_bulk(cache, NR, other);
+	hslab_free(cache, anchor);
+	hslab_quarantine_purge();
+	/* It is reported once: when SLUB hands it out. */
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_NOT_FREED));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
+	KUNIT_EXPECT_EQ(test, 0, held(cache));
+}
+
 static struct kunit_case mixed_tests[] = {
 	KUNIT_CASE(full_one_is_left),
 	KUNIT_CASE(full_one_is_met_again),
 	KUNIT_CASE_PARAM(suspect_is_not_the_live_one, suspect_gen_params),
+	KUNIT_CASE(quarantined_is_ours),
 	{}
 };
 
