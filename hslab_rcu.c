@@ -205,7 +205,7 @@ static void *hslab_rcu_release(struct hslab_route *route, void *object)
 	if (likely(hslab_rcu_decode(store, object, word, &next) &&
 		   hslab_compat_tag_cmpxchg(tag, &word,
 					    hslab_free_word(route, object,
-							   policy))))
+							    policy))))
 		hslab_let_go(route, object, policy);
 	else
 		next = hslab_rcu_damaged(route, object, word);
