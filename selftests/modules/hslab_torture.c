@@ -23,7 +23,6 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/interrupt.h>
-#include <linux/irq_work.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -33,6 +32,8 @@
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
@@ -226,7 +227,7 @@ static void torture_look(struct torture_cache *tc, struct rnd_state *rnd)
 	} else if (object) {
 		torture_check(tc, object, "changed while a reader looked");
 		if (prandom_u32_state(rnd) % 8 == 0)
-			udelay(20);
+			udelay(9);
 		torture_check(tc, object, "changed while a reader looked on");
 	}
 	rcu_read_unlock();
@@ -267,18 +268,20 @@ static void torture_interrupt(struct torture_irq *irq)
 	}
 }
 
-static void torture_hard_fires(struct irq_work *work)
-{
-	torture_interrupt(&torture_hard);
-}
-
 static void torture_soft_fires(struct tasklet_struct *tasklet)
 {
 	torture_interrupt(&torture_soft);
 }
 
-static struct irq_work torture_irq_work = IRQ_WORK_INIT_HARD(torture_hard_fires);
 static DECLARE_TASKLET(torture_tasklet, torture_soft_fires);
+
+/* On the CPU that was picked, in the middle of whatever it was doing. */
+static void torture_hard_fires(void *unused)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		torture_interrupt(&torture_hard);
+	tasklet_schedule(&torture_tasklet);
+}
 
 static void torture_irq_empty(struct torture_irq *irq)
 {
@@ -485,16 +488,20 @@ static int torture_builder(void *arg)
 	return 0;
 }
 
-/* Interrupts come at any time, but one of each kind at a time. */
+/*
+ * Interrupts come at any time, on any CPU, but one of each kind at a time. A CPU
+ * that is not there gets none.
+ */
 static int torture_interrupter(void *arg)
 {
+	struct torture_thread *thread = arg;
+	struct rnd_state *rnd = &thread->rnd;
+
 	while (!kthread_should_stop()) {
-		tasklet_schedule(&torture_tasklet);
-		if (!IS_ENABLED(CONFIG_PREEMPT_RT))
-			irq_work_queue(&torture_irq_work);
-		usleep_range(300, 1500);
+		smp_call_function_single(prandom_u32_state(rnd) % nr_cpu_ids,
+					 torture_hard_fires, NULL, 1);
+		usleep_range(100, 1000);
 	}
-	irq_work_sync(&torture_irq_work);
 	tasklet_kill(&torture_tasklet);
 	return 0;
 }
@@ -570,13 +577,15 @@ static int torture_start(int (*fn)(void *), const char *name)
 	if (!thread)
 		return -ENOMEM;
 	prandom_seed_state(&thread->rnd, seed++);
-	thread->task = kthread_run(fn, thread, "hslab-%s", name);
+	thread->task = kthread_create(fn, thread, "hslab-%s", name);
 	if (IS_ERR(thread->task)) {
 		int err = PTR_ERR(thread->task);
 
 		kfree(thread);
 		return err;
 	}
+	get_task_struct(thread->task);	/* it may end by itself */
+	wake_up_process(thread->task);
 	list_add(&thread->node, &torture_threads);
 	return 0;
 }
@@ -609,6 +618,7 @@ static void torture_stop_all(void)
 
 	list_for_each_entry_safe(thread, next, &torture_threads, node) {
 		kthread_stop(thread->task);
+		put_task_struct(thread->task);
 		list_del(&thread->node);
 		kfree(thread);
 	}
