@@ -218,13 +218,13 @@ uevent_cases()
 
 	# The cache goes before the events of a smaller storm are sent.
 	: >$UEVENTS
-	quietly provoke foreign provoke 40
+	quietly provoke foreign provoke 20
 	unload hslab_provoke
 	hears "a cache that goes" \
 		"remove /kernel/hslab/caches/provoke hslab kind= cache= other= nr= missed="
-	succeeds "all of its violations are told of" within 10000 all_heard 40
+	succeeds "all of its violations are told of" within 10000 all_heard 20
 	hears "the module stands in for it" \
-		"change /module/hslab module kind=invalid-free cache=provoke other= nr=1040 missed=0"
+		"change /module/hslab module kind=invalid-free cache=provoke other= nr=1020 missed=0"
 
 	# So does hslab.
 	insmod "$MODULES/hslab_provoke.ko"

@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
-ROUNDS=${HSLAB_ROUNDS:-50}
+ROUNDS=${HSLAB_ROUNDS:-20}
 
 ktap_begin
 unload $TEST_MODULES hslab

@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 
-SECONDS_LONG=${HSLAB_SECONDS:-15}
+SECONDS_LONG=${HSLAB_SECONDS:-5}	# at least, and until there were 500 toggles
 
 ktap_begin
 fresh hslab_load
@@ -24,7 +24,7 @@ put $LOAD/run "start 8" || not_ok "start the load"
 now_ms
 end=$((VALUE + SECONDS_LONG * 1000))
 toggles=0 refused=0
-while now_ms && [ "$VALUE" -lt $end ]; do
+while now_ms && { [ "$VALUE" -lt $end ] || [ $toggles -lt 500 ]; }; do
 	# shellcheck disable=SC2086 # words
 	pick $CACHES_LOADED
 	cache=$VALUE
@@ -44,8 +44,6 @@ while now_ms && [ "$VALUE" -lt $end ]; do
 	[ $((RANDOM % 10)) -ne 0 ] || put "$CACHES/$cache/shrink" 1
 done
 echo "# $toggles toggles"
-[ $toggles -ge 500 ] && toggles="at least 500"
-is "policies were toggled" "$toggles" "at least 500"
 is "no toggle was refused" $refused 0
 faults
 is "nothing was reported under load" "$VALUE" 0
