@@ -7,6 +7,7 @@
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
 # knows, or panic, seal or lockdown (each in a boot of its own), or init (policies
 # with init_on_alloc=0); all by default.
+# HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default.
 # Prints a KTAP document for each boot. The status is 0 if nothing failed.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR source=../scripts/lib.sh
@@ -62,17 +63,19 @@ run()
 	cat "$dir/ktap" || failed=1
 }
 
+# The limits are for what hangs. Kernels with KASAN and lockdep, and a machine that
+# has others to see to, take several times what it takes elsewhere.
 if [ ${#tests[@]} -gt 0 ] || [ $# -eq 0 ]; then
-	run "${tests[*]-}" --timeout $((300 + 2 * torture))
+	run "${tests[*]-}" --timeout $((900 + 3 * torture))
 fi
 if [ -n "$init" ]; then
-	run policies --timeout 120 --append init_on_alloc=0
+	run policies --timeout 300 --append init_on_alloc=0
 fi
 for test in ${alone[@]+"${alone[@]}"}; do
-	run "$test" --timeout 120
+	run "$test" --timeout 300
 done
 if [ -n "$panic" ]; then
-	boot --timeout 60 --expect-panic 'hslab: double-free in cache provoke$' \
+	boot --timeout 120 --expect-panic 'hslab: double-free in cache provoke$' \
 		"$kernel" -- sh /hslab/selftests/panic.sh
 fi
 exit $failed

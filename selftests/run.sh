@@ -18,6 +18,8 @@ cd "${0%/*}" || exit 1
 ktap_begin
 echo "1..$#"
 for test; do
+	# Which one is it, when the machine hangs?
+	echo "hslab-test: test $test" >/dev/kmsg
 	read -r start _ </proc/uptime
 	{
 		sh "./$test.sh" 2>&1
