@@ -6,6 +6,7 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 KVER	?= $(shell uname -r)
 KERNEL	?= 6.12
 KERNELS	?= 6.1 6.12
+MINUTES	?= 10
 
 version	:= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 dkms-src := /usr/src/hslab-$(version)
@@ -24,6 +25,7 @@ help:
 	@echo 'In virtual machines, on stock Debian kernels (KERNELS="$(KERNELS)"):'
 	@echo '  demo              see hslab at work'
 	@echo '  check             run all tests'
+	@echo '  torture           everything at once, for MINUTES=$(MINUTES) a kernel'
 	@echo '  bench             count instructions, beside SLUB'
 	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
 	@echo '  lint              checkpatch, sparse, both compilers'
@@ -54,6 +56,10 @@ demo:
 check:
 	@scripts/check $(KERNELS)
 
+torture:
+	@scripts/setup build vm
+	@scripts/torture --minutes $(MINUTES) $(KERNELS)
+
 bench:
 	@scripts/setup build vm
 	@scripts/bench $(KERNELS)
@@ -65,4 +71,4 @@ lint:
 	@scripts/lint $(KERNELS)
 
 .PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
-	check bench shell lint
+	check torture bench shell lint
