@@ -151,23 +151,34 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 	return true;
 }
 
+static __always_inline void *hslab_slub_alloc(struct hslab_route *route,
+					      gfp_t gfp, int node)
+{
+	if (node == NUMA_NO_NODE)
+		return kmem_cache_alloc(route->kmem, gfp);
+	return kmem_cache_alloc_node(route->kmem, gfp, node);
+}
+
+/* The same, and the object's page may get a pin. */
+static noinline void *hslab_pinned_alloc(struct hslab_route *route, gfp_t gfp,
+					 int node)
+{
+	void *object = hslab_slub_alloc(route, gfp, node);
+
+	return object ? hslab_pin_page(route, object, gfp, node) : NULL;
+}
+
 static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
 				      int node)
 {
-	void *object;
-
 	if (WARN_ON_ONCE(in_nmi()))
 		return NULL;
 	gfp &= ~__GFP_ZERO;	/* on a new page it would wipe the tag */
 	if (!(route->cache->geometry.flags & SLAB_ACCOUNT))
 		gfp &= ~__GFP_ACCOUNT;	/* the next owner may be in another cgroup */
-	if (node == NUMA_NO_NODE)
-		object = kmem_cache_alloc(route->kmem, gfp);
-	else
-		object = kmem_cache_alloc_node(route->kmem, gfp, node);
-	if (unlikely(READ_ONCE(route->pins)) && object)
-		object = hslab_pin_page(route, object, gfp, node);
-	return object;
+	if (unlikely(READ_ONCE(route->pins)))
+		return hslab_pinned_alloc(route, gfp, node);
+	return hslab_slub_alloc(route, gfp, node);
 }
 
 /* An object is damaged: judge it, and find another. */
