@@ -36,35 +36,23 @@
 #include <linux/workqueue.h>
 
 #include "hslab_internal.h"
+#include "hslab_queue.h"
 
 #define HSLAB_FRONT		256	/* slots, a power of two */
-#define HSLAB_BLOCK		62	/* objects: a block has 512 bytes */
 #define HSLAB_BATCH		16	/* objects that are taken out at a time */
 #define HSLAB_BUSY		1UL	/* in a pointer: it is being scrubbed */
-
-struct hslab_block {
-	struct hslab_block *next;
-	unsigned long first;		/* number of its first place in the queue */
-	void *objects[HSLAB_BLOCK];
-};
 
 struct hslab_quarantine_cpu {
 	unsigned long lock;		/* bit 0 */
 	bool closed;			/* takes nothing any more */
 	bool full;			/* nothing was left to reserve; WRITE_ONCE */
-	bool low;			/* no spare block; READ_ONCE too */
 	unsigned int mask;		/* slots in front that are used, less one */
 	u64 random;			/* state of a linear congruential generator */
 	unsigned long nr;		/* objects, front and queue; others READ_ONCE it */
 	unsigned long quota;		/* objects it has reserved room for */
 	unsigned long skipped;		/* left early, for want of memory or the lock */
 
-	/* The queue; all NULL before it has got its first block. */
-	struct hslab_block *head, *tail, *spare;
-	void **first;			/* in head: where the next object is taken */
-	void **first_stop;		/* behind head */
-	void **end;			/* in tail: behind the last object */
-	void **end_stop;		/* behind tail */
+	struct hslab_queue queue;
 	void *front[HSLAB_FRONT];
 };
 
@@ -95,65 +83,6 @@ static __always_inline void hslab_part_lock(struct hslab_quarantine_cpu *c)
 static __always_inline void hslab_part_unlock(struct hslab_quarantine_cpu *c)
 {
 	__bit_spin_unlock(0, &c->lock);
-}
-
-/*
- * THE QUEUE. Under the lock of the part.
- */
-/* Make a spare block the tail; false if there is none. */
-static noinline bool hslab_queue_extend(struct hslab_quarantine_cpu *c)
-{
-	struct hslab_block *block = c->spare;
-
-	if (!block)
-		return false;
-	c->spare = block->next;
-	WRITE_ONCE(c->low, !c->spare);
-	block->next = NULL;
-	if (c->tail) {
-		block->first = c->tail->first + HSLAB_BLOCK;
-		c->tail->next = block;
-	} else {
-		block->first = 1;	/* a scrub says 0 for the front */
-		c->head = block;
-		c->first = block->objects;
-		c->first_stop = c->first + HSLAB_BLOCK;
-	}
-	c->tail = block;
-	c->end = block->objects;
-	c->end_stop = c->end + HSLAB_BLOCK;
-	return true;
-}
-
-/* False if there is no room. */
-static __always_inline bool hslab_queue_push(struct hslab_quarantine_cpu *c,
-					     void *object)
-{
-	if (unlikely(c->end == c->end_stop) && !hslab_queue_extend(c))
-		return false;
-	*c->end++ = object;
-	return true;
-}
-
-/* The head has been emptied, and is not the tail. */
-static noinline void hslab_queue_advance(struct hslab_quarantine_cpu *c)
-{
-	struct hslab_block *block = c->head;
-
-	c->head = block->next;
-	c->first = c->head->objects;
-	c->first_stop = c->first + HSLAB_BLOCK;
-	block->next = c->spare;
-	c->spare = block;
-	WRITE_ONCE(c->low, false);
-}
-
-/* What is in the first place, maybe NULL. The queue is not empty. */
-static __always_inline void *hslab_queue_pop(struct hslab_quarantine_cpu *c)
-{
-	if (unlikely(c->first == c->first_stop))
-		hslab_queue_advance(c);
-	return *c->first++;
 }
 
 /*
@@ -190,8 +119,8 @@ static __always_inline void *hslab_part_pop(struct hslab_quarantine_cpu *c)
 {
 	void *object;
 
-	while (likely(c->first != c->end)) {
-		object = hslab_queue_pop(c);
+	while (likely(!hslab_queue_empty(&c->queue))) {
+		object = hslab_queue_pop(&c->queue);
 		if (likely(object))
 			object = hslab_part_leaves(c, object);
 		if (likely(object))
@@ -305,9 +234,7 @@ static noinline void hslab_part_feed(struct hslab_quarantine_cpu *c)
 		kfree(block);
 		return;
 	}
-	block->next = c->spare;
-	c->spare = block;
-	WRITE_ONCE(c->low, false);
+	hslab_queue_feed(&c->queue, block);
 	hslab_part_unlock(c);
 }
 
@@ -380,7 +307,7 @@ void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy)
 	struct hslab_quarantine_cpu *c = raw_cpu_ptr(route->quarantine->cpu);
 	void *leaves = NULL, *moves, **slot;
 
-	if (unlikely(READ_ONCE(c->low)))
+	if (unlikely(READ_ONCE(c->queue.low)))
 		hslab_part_feed(c);
 
 	if (unlikely(!hslab_part_trylock(c))) {
@@ -395,7 +322,7 @@ void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy)
 	c->nr++;
 	if (likely(moves) &&
 	    (unlikely((unsigned long)moves & HSLAB_BUSY) ||
-	     unlikely(!hslab_queue_push(c, moves))))
+	     unlikely(!hslab_queue_push(&c->queue, moves))))
 		leaves = hslab_part_displaced(c, moves);
 	if (c->nr > c->quota && (c->full || !hslab_reserve(route, c)) &&
 	    likely(!leaves))
@@ -528,19 +455,8 @@ void hslab_quarantine_free(struct hslab_route *route)
 
 	if (!q)
 		return;
-	for_each_possible_cpu(cpu) {
-		struct hslab_quarantine_cpu *c = per_cpu_ptr(q->cpu, cpu);
-		struct hslab_block *block;
-
-		if (c->tail) {
-			c->tail->next = c->spare;
-			c->spare = c->head;
-		}
-		while ((block = c->spare)) {
-			c->spare = block->next;
-			kfree(block);
-		}
-	}
+	for_each_possible_cpu(cpu)
+		hslab_queue_free(&per_cpu_ptr(q->cpu, cpu)->queue);
 	free_percpu(q->cpu);
 	kfree(q);
 }
@@ -578,7 +494,7 @@ int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb)
 	for_each_possible_cpu(cpu) {
 		struct hslab_quarantine_cpu *c = per_cpu_ptr(q->cpu, cpu);
 
-		c->low = true;
+		c->queue.low = true;
 		c->random = get_random_u64();
 	}
 	WRITE_ONCE(route->quarantine, q);
@@ -764,12 +680,6 @@ static void *hslab_scrub_claim(void **place)
 	return object;
 }
 
-/* Number of the place in the queue from which the next object leaves. Under the lock. */
-static unsigned long hslab_queue_first(const struct hslab_quarantine_cpu *c)
-{
-	return c->head ? c->head->first + (c->first - c->head->objects) : 0;
-}
-
 /*
  * Verify an object that was claimed, and put it back in its place: in the front
  * (@seq is 0), or where the queue has number @seq. If it has left meanwhile, or
@@ -784,7 +694,7 @@ static void hslab_scrub_object(struct hslab_route *route,
 	bool there;
 
 	hslab_part_lock(c);
-	there = (!seq || seq >= hslab_queue_first(c)) && *place == busy;
+	there = (!seq || seq >= hslab_queue_first(&c->queue)) && *place == busy;
 	if (there) {
 		*place = sound ? object : NULL;
 		if (!sound)
@@ -819,28 +729,6 @@ static unsigned long hslab_scrub_front(struct hslab_route *route,
 	return sum;
 }
 
-/*
- * The next place of the queue at or behind number *@seq, of which *@block is the
- * block; NULL behind @end. Under the lock.
- */
-static void **hslab_scrub_place(struct hslab_quarantine_cpu *c,
-				struct hslab_block **block, unsigned long *seq)
-{
-	/* A block that the queue has left behind is used again. */
-	if (!*block || *seq <= hslab_queue_first(c)) {
-		*seq = hslab_queue_first(c);
-		*block = c->head;
-	}
-	if (!*block)
-		return NULL;
-	if (*seq - (*block)->first == HSLAB_BLOCK)
-		*block = (*block)->next;
-	if (!*block || (*block == c->tail &&
-			&(*block)->objects[*seq - (*block)->first] == c->end))
-		return NULL;
-	return &(*block)->objects[*seq - (*block)->first];
-}
-
 /* What is freed meanwhile is too new to be looked at: @nr objects at most. */
 static unsigned long hslab_scrub_queue(struct hslab_route *route,
 				       struct hslab_quarantine_cpu *c)
@@ -851,7 +739,7 @@ static unsigned long hslab_scrub_queue(struct hslab_route *route,
 
 	for (; left; left--, seq++) {
 		hslab_part_lock(c);
-		place = hslab_scrub_place(c, &block, &seq);
+		place = hslab_queue_place(&c->queue, &block, &seq);
 		object = place ? hslab_scrub_claim(place) : NULL;
 		hslab_part_unlock(c);
 		if (!place)
