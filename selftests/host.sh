@@ -5,8 +5,9 @@
 # usage: selftests/host.sh KERNELDIR [TEST ...]
 #
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
-# knows, or panic, seal or lockdown (each in a boot of its own), or init (policies
-# with init_on_alloc=0); all by default.
+# knows, or panic (in a boot of its own, as events, seal and lockdown are), or init
+# (policies with init_on_alloc=0); all by default.
+# perf and bpftrace go along for the test events, where this machine has them.
 # HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default.
 # Prints a KTAP document for each boot. The status is 0 if nothing failed.
 set -eu -o pipefail
@@ -23,12 +24,14 @@ esac
 kernel=$1
 shift
 panic='' init='' tests=() alone=()
-[ $# -gt 0 ] || panic=y init=y alone=(seal lockdown)
+[ $# -gt 0 ] || panic=y init=y alone=(events seal lockdown)
 for test; do
 	case $test in
 	panic)	panic=y ;;
 	init)	init=y ;;
-	seal | lockdown)	alone+=("$test") ;;
+	events | seal | lockdown)
+		alone+=("$test")
+		;;
 	*)	tests+=("$test") ;;
 	esac
 done
@@ -72,7 +75,13 @@ if [ -n "$init" ]; then
 	run policies --timeout 300 --append init_on_alloc=0
 fi
 for test in ${alone[@]+"${alone[@]}"}; do
-	run "$test" --timeout 300
+	programs=()
+	for program in perf bpftrace; do
+		if [ "$test" = events ] && command -v "$program" >/dev/null; then
+			programs+=(--mem 2048 --put-program "$program")
+		fi
+	done
+	run "$test" --timeout 300 ${programs[@]+"${programs[@]}"}
 done
 if [ -n "$panic" ]; then
 	boot --timeout 120 --expect-panic 'hslab: double-free in cache provoke$' \
