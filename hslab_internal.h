@@ -558,6 +558,8 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 				       const struct hslab_domain *domain,
 				       const char *name);
 void hslab_store_destroy(struct hslab_store *store);
+unsigned int hslab_alignment(unsigned int align, slab_flags_t flags,
+			     unsigned int size);
 unsigned int hslab_slot_size(const struct hslab_geometry *geometry);
 
 /* hslab_aside.c */
@@ -802,8 +804,18 @@ void hslab_debugfs_exit(void);
 void hslab_debugfs_add_cache(struct hslab_cache *cache);
 void hslab_debugfs_del_cache(struct hslab_cache *cache);
 
+/* hslab_route.c */
+extern struct list_head hslab_unused_stores;	/* hslab_mutex */
+extern unsigned long hslab_epoch;		/* hslab_mutex */
+int hslab_reroute(struct hslab_cache *cache);
+void hslab_route_close(struct hslab_route *route);
+bool hslab_routes_drain(struct hslab_cache *cache, bool all,
+			unsigned long epoch, struct list_head *routes);
+void hslab_route_free(struct hslab_route *route);
+
 /* hslab_cache.c */
 extern struct workqueue_struct *hslab_wq;
+void hslab_drain_soon(void);
 extern struct mutex hslab_mutex;
 extern struct list_head hslab_caches;		/* hslab_mutex */
 struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,

@@ -134,6 +134,21 @@ struct hslab_store *hslab_store_find(const struct hslab_geometry *geometry,
 	return NULL;
 }
 
+/* The alignment that mm/slab_common.c's calculate_alignment() comes to, 8 at least. */
+unsigned int hslab_alignment(unsigned int align, slab_flags_t flags,
+			     unsigned int size)
+{
+	align = max_t(unsigned int, align, sizeof(u64));
+	if (flags & SLAB_HWCACHE_ALIGN) {
+		unsigned int line = cache_line_size();
+
+		while (size <= line / 2)
+			line /= 2;
+		align = max(align, line);
+	}
+	return align;
+}
+
 /**
  * hslab_slot_size() - bytes that an object takes in a slab page
  * @geometry: payload and alignment
