@@ -183,6 +183,28 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 }
 
 /**
+ * hslab_judge_gone() - an object was kept, but its slab page is not the store's
+ * @route: its route
+ * @object: where it was; nothing there is touched
+ * @state: the state that it should be in
+ * @caller: who wanted it, or let it go
+ *
+ * Context: any but NMI.
+ */
+noinline void hslab_judge_gone(struct hslab_route *route, const void *object,
+			       enum hslab_state state, unsigned long caller)
+{
+	struct hslab_cache *cache = route->cache;
+	struct hslab_fault fault;
+
+	hslab_fault_init(&fault, HSLAB_NOT_FREED, cache, object, caller);
+	fault.state = state;
+	fault.gone = 1;
+	fault.nr = atomic64_inc_return(&cache->faults[HSLAB_NOT_FREED]);
+	hslab_report(&fault);	/* there is no record to be read */
+}
+
+/**
  * hslab_judge_waiting() - tell what is wrong with an object that was to be freed
  * @route: its route
  * @object: the object, which has waited for a grace period; it is set aside
@@ -241,12 +263,15 @@ noinline bool hslab_judge_waiting(struct hslab_route *route, void *object,
 bool hslab_still_sound(struct hslab_route *route, void *object,
 		       enum hslab_state state)
 {
+	u64 policy = READ_ONCE(route->policy), pattern, plain, word;
 	struct hslab_store *store = route->store;
-	u64 word = READ_ONCE(*hslab_tag(object, store->tag_off));
-	u64 plain = hslab_decode(store, object, word);
-	u64 policy = READ_ONCE(route->policy);
-	u64 pattern;
 
+	if (unlikely(!hslab_page_stays(route, object))) {
+		hslab_judge_gone(route, object, state, _RET_IP_);
+		return false;
+	}
+	word = READ_ONCE(*hslab_tag(object, store->tag_off));
+	plain = hslab_decode(store, object, word);
 	if (likely(hslab_tag_whole(plain, store->plain))) {
 		if ((plain & HSLAB_STATE_MASK) == HSLAB_ASIDE)
 			return false;		/* it was reported */

@@ -635,6 +635,8 @@ void hslab_judge_free(struct hslab_cache *cache, void *object,
 		      unsigned long caller);
 void hslab_judge_held(struct hslab_route *route, void *object,
 		      enum hslab_state expected, unsigned long caller);
+void hslab_judge_gone(struct hslab_route *route, const void *object,
+		      enum hslab_state state, unsigned long caller);
 bool hslab_judge_waiting(struct hslab_route *route, void *object, u64 word,
 			 u64 expected, unsigned long caller);
 bool hslab_still_sound(struct hslab_route *route, void *object,
@@ -945,6 +947,17 @@ static __always_inline struct kmem_cache *hslab_slab_cache(const void *object)
 	return READ_ONCE(*(struct kmem_cache **)
 			 ((char *)virt_to_head_page(object) +
 			  hslab_slab_cache_off));
+}
+
+/*
+ * Is the slab page of an object that hslab keeps still the store's? If not the object
+ * was freed around hslab, and what is there now is somebody else's.
+ */
+static __always_inline bool hslab_page_stays(const struct hslab_route *route,
+					     const void *object)
+{
+	return unlikely(!hslab_slab_cache_off) ||
+	       likely(hslab_slab_cache(object) == route->kmem);
 }
 
 /* Is what lies between the end of a live object and its tag as it was set? */

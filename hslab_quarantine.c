@@ -242,9 +242,14 @@ static noinline void hslab_part_feed(struct hslab_quarantine_cpu *c)
 static noinline void *hslab_leave_odd(struct hslab_route *route, void *object)
 {
 	u64 *tag = hslab_tag(object, route->store->tag_off);
-	u64 word = READ_ONCE(*tag);
-	u64 plain = hslab_decode(route->store, object, word);
+	u64 plain, word;
 
+	if (unlikely(!hslab_page_stays(route, object))) {
+		hslab_judge_gone(route, object, HSLAB_QUARANTINED, _RET_IP_);
+		return NULL;
+	}
+	word = READ_ONCE(*tag);
+	plain = hslab_decode(route->store, object, word);
 	if (hslab_tag_whole(plain, route->store->plain) &&
 	    (plain & HSLAB_STATE_MASK) == HSLAB_QUARANTINED &&
 	    hslab_compat_tag_cmpxchg(tag, &word,
@@ -265,7 +270,8 @@ static __always_inline void *hslab_quarantine_leave(struct hslab_route *route,
 	u64 word = hslab_free_word(route, object,
 				   policy | HSLAB_POL_QUARANTINE);
 
-	if (likely(hslab_compat_tag_cmpxchg((u64 *)object + route->words, &word,
+	if (likely(hslab_page_stays(route, object)) &&
+	    likely(hslab_compat_tag_cmpxchg((u64 *)object + route->words, &word,
 					    hslab_free_word(route, object,
 							    policy & ~HSLAB_POL_QUARANTINE))))
 		return object;

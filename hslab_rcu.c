@@ -191,14 +191,35 @@ static noinline void *hslab_rcu_damaged(struct hslab_route *route, void *object,
 	return next;
 }
 
+/*
+ * Somebody else has freed the object, and its page is not the store's any more. What
+ * is there now is not touched, but may still hold the link.
+ */
+static noinline void *hslab_rcu_gone(struct hslab_route *route, void *object)
+{
+	const struct hslab_store *store = route->store;
+	void *next = NULL;
+	u64 word;
+
+	if (hslab_compat_tag_read(hslab_tag(object, store->tag_off), &word) &&
+	    !hslab_rcu_decode(store, object, word, &next))
+		next = NULL;
+	hslab_judge_gone(route, object, HSLAB_RCU, _RET_IP_);
+	this_cpu_inc(route->cpu->counts.headroom);
+	return next;
+}
+
 /* An object has waited for long enough. Return: the one that it links to. */
 static void *hslab_rcu_release(struct hslab_route *route, void *object)
 {
 	const struct hslab_store *store = route->store;
 	u64 *tag = hslab_tag(object, store->tag_off);
-	u64 word = READ_ONCE(*tag), policy;
+	u64 word, policy;
 	void *next;
 
+	if (unlikely(!hslab_page_stays(route, object)))
+		return hslab_rcu_gone(route, object);
+	word = READ_ONCE(*tag);
 	rcu_read_lock();
 	policy = READ_ONCE(rcu_dereference(route->cache->route)->policy);
 	policy = hslab_policy_for(route, object, policy);

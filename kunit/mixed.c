@@ -13,6 +13,13 @@
 
 #define SIZE		256
 
+/* Others on a CPU may change what it has, so a test, which has its own thread, stays. */
+static void stay_on_first_cpu(void)
+{
+	set_cpus_allowed_ptr(current,
+			     cpumask_of(cpumask_first(cpu_online_mask)));
+}
+
 /*
  * READERS
  *
@@ -51,7 +58,7 @@ static struct reader *start_reader(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, reader);
 	if (second >= nr_cpu_ids)
 		kunit_skip(test, "needs two CPUs");
-	set_cpus_allowed_ptr(current, cpumask_of(first));
+	stay_on_first_cpu();
 	thread = kthread_create(reader_thread, reader, "hslab-reader");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	kthread_bind(thread, second);
@@ -66,7 +73,6 @@ static struct reader *start_reader(struct kunit *test)
 static void stop_reader(struct reader *reader)
 {
 	WRITE_ONCE(reader->leave, true);
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
 /*
@@ -78,6 +84,7 @@ static struct hslab_cache *held_cache(struct kunit *test, unsigned int size,
 	struct hslab_cache *cache = hslab_test_cache(test, "kunit-mixed", size,
 						     NULL);
 
+	stay_on_first_cpu();
 	hslab_test_policy(test, cache, "profile", "debug");
 	hslab_test_policy(test, cache, "quarantine_kb", kb);
 	return cache;
@@ -264,11 +271,82 @@ static void quarantined_is_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, held(cache));
 }
 
+/*
+ * The same, and its slab page has gone, as it was alone there: what is in its place
+ * is somebody else's, though it may still look like the object.
+ */
+#define ALONE		20000
+
+static void free_around(struct kunit *test, struct kmem_cache *kmem,
+			void *object)
+{
+	kmem_cache_free(kmem, object);
+	kmem_cache_shrink(kmem);
+	msleep(50);		/* SLUB frees slabs by RCU, or from a worker, too */
+	kmem_cache_shrink(kmem);
+	if (hslab_compat_in_slab(object) && hslab_slab_cache(object) == kmem)
+		kunit_skip(test, "the page does not go");
+}
+
+static void expect_gone(struct kunit *test, const struct hslab_cache *cache)
+{
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_faults(cache, HSLAB_NOT_FREED));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+	KUNIT_EXPECT_EQ(test, 0, atomic64_read(&cache->aside));
+	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
+}
+
+static void page_goes_from_quarantine(struct kunit *test)
+{
+	struct hslab_cache *cache = held_cache(test, ALONE, "1024");
+	void *object = hslab_test_alloc(test, cache, GFP_KERNEL);
+
+	hslab_free(cache, object);
+	KUNIT_ASSERT_EQ(test, state_of(cache, object), HSLAB_QUARANTINED);
+	free_around(test, hslab_test_route(cache)->kmem, object);
+	hslab_quarantine_purge();
+	expect_gone(test, cache);
+	KUNIT_EXPECT_EQ(test, 0, held(cache));
+}
+
+/* It has to leave for others, and does not go to a magazine. */
+static void page_goes_from_full_quarantine(struct kunit *test)
+{
+	struct hslab_cache *cache = held_cache(test, ALONE, "64");
+	void *object[8];
+
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(object),
+			hslab_alloc_bulk(cache, GFP_KERNEL, ARRAY_SIZE(object),
+					 object));
+	hslab_free(cache, object[0]);
+	KUNIT_ASSERT_EQ(test, state_of(cache, object[0]), HSLAB_QUARANTINED);
+	free_around(test, hslab_test_route(cache)->kmem, object[0]);
+	hslab_free_bulk(cache, ARRAY_SIZE(object) - 1, object + 1);
+	expect_gone(test, cache);
+}
+
+static void page_goes_while_it_waits(struct kunit *test)
+{
+	struct hslab_cache *cache = held_cache(test, ALONE, "0");
+	void *object = hslab_test_alloc(test, cache, GFP_KERNEL);
+	struct reader *reader = start_reader(test);
+
+	hslab_free_rcu(cache, object);
+	free_around(test, hslab_test_route(cache)->kmem, object);
+	stop_reader(reader);
+	KUNIT_EXPECT_TRUE(test,
+			  hslab_test_eventually(!hslab_cache_live(cache)));
+	expect_gone(test, cache);
+}
+
 static struct kunit_case mixed_tests[] = {
 	KUNIT_CASE(full_one_is_left),
 	KUNIT_CASE(full_one_is_met_again),
 	KUNIT_CASE_PARAM(suspect_is_not_the_live_one, suspect_gen_params),
 	KUNIT_CASE(quarantined_is_ours),
+	KUNIT_CASE(page_goes_from_quarantine),
+	KUNIT_CASE(page_goes_from_full_quarantine),
+	KUNIT_CASE(page_goes_while_it_waits),
 	{}
 };
 
