@@ -235,7 +235,8 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 	snprintf(store->kmem_name, sizeof(store->kmem_name), "hslab:%u:%s", id,
 		 name);
 
-	hslab_store_of_ctor[id] = store;
+	/* pairs with the dependent reads of hslab_find_owner() */
+	smp_store_release(&hslab_store_of_ctor[id], store);
 	set_bit(id, hslab_store_ids);
 	store->kmem = kmem_cache_create_usercopy(store->kmem_name,
 						 geometry->payload +

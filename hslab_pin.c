@@ -345,7 +345,8 @@ int hslab_pin_prepare(struct hslab_route *route, unsigned int pages)
 		if (!pins)
 			return -ENOMEM;
 		raw_spin_lock_init(&pins->lock);
-		WRITE_ONCE(route->pins, pins);
+		/* pairs with the dependent reads of hslab_from_slub() */
+		smp_store_release(&route->pins, pins);
 	}
 	if (pages >= pins->cap && pins->table && pins->table->bits == bits)
 		return 0;

@@ -503,7 +503,8 @@ int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb)
 		c->queue.low = true;
 		c->random = get_random_u64();
 	}
-	WRITE_ONCE(route->quarantine, q);
+	/* A free may find it by the policy of another route. */
+	smp_store_release(&route->quarantine, q);
 	return 0;
 }
 
