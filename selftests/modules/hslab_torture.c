@@ -278,8 +278,7 @@ static DECLARE_TASKLET(torture_tasklet, torture_soft_fires);
 /* On the CPU that was picked, in the middle of whatever it was doing. */
 static void torture_hard_fires(void *unused)
 {
-	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
-		torture_interrupt(&torture_hard);
+	torture_interrupt(&torture_hard);
 	tasklet_schedule(&torture_tasklet);
 }
 
@@ -490,7 +489,8 @@ static int torture_builder(void *arg)
 
 /*
  * Interrupts come at any time, on any CPU, but one of each kind at a time. A CPU
- * that is not there gets none.
+ * that is not there gets none. With PREEMPT_RT softirqs are run by threads, and are
+ * not to be raised from another CPU.
  */
 static int torture_interrupter(void *arg)
 {
@@ -498,8 +498,12 @@ static int torture_interrupter(void *arg)
 	struct rnd_state *rnd = &thread->rnd;
 
 	while (!kthread_should_stop()) {
-		smp_call_function_single(prandom_u32_state(rnd) % nr_cpu_ids,
-					 torture_hard_fires, NULL, 1);
+		if (IS_ENABLED(CONFIG_PREEMPT_RT))
+			tasklet_schedule(&torture_tasklet);
+		else
+			smp_call_function_single(prandom_u32_state(rnd) %
+						 nr_cpu_ids,
+						 torture_hard_fires, NULL, 1);
 		usleep_range(100, 1000);
 	}
 	tasklet_kill(&torture_tasklet);
