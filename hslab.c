@@ -337,13 +337,18 @@ static __always_inline bool hslab_take_either(struct hslab_route *route,
 	return hslab_take_trusting(route, words, next);
 }
 
-/* Keep a FREE object for this CPU, or give it to SLUB. */
-static __always_inline void hslab_keep(struct hslab_route *route, void *object)
+/*
+ * Keep a FREE object for this CPU, or give it to SLUB. What was in quarantine is
+ * none of KFENCE's.
+ */
+static __always_inline void hslab_keep(struct hslab_route *route, void *object,
+				       bool quarantined)
 {
 	bool kept;
 
 	preempt_disable();
-	kept = !hslab_compat_is_kfence(object) && hslab_push(route, object);
+	kept = (quarantined || !hslab_compat_is_kfence(object)) &&
+	       hslab_push(route, object);
 	preempt_enable();
 	if (unlikely(!kept))
 		hslab_magazine_put(route, object);
@@ -361,10 +366,13 @@ static __always_inline void hslab_do_let_go(struct hslab_route *route,
 					    void *object, u64 policy)
 {
 	hslab_fill_free(route, object, policy);
-	if (policy & HSLAB_POL_QUARANTINE)
+	if (policy & HSLAB_POL_QUARANTINE) {
 		object = hslab_quarantine_put(route, object, policy);
-	if (object)
-		hslab_keep(route, object);
+		if (object)
+			hslab_keep(route, object, true);
+	} else {
+		hslab_keep(route, object, false);
+	}
 	this_cpu_inc(route->cpu->counts.headroom);
 }
 
@@ -481,18 +489,14 @@ unlock:
 	rcu_read_unlock();
 }
 
-/*
- * A free with more to do than fill the object. @route is the current one, and
- * preemption is off; on return it is on.
- */
-static noinline void hslab_free_slowly(struct hslab_cache *cache,
-				       struct hslab_route *route, void *object,
-				       bool defer, unsigned long caller)
+static __always_inline void hslab_free_work(struct hslab_cache *cache,
+					    struct hslab_route *route,
+					    void *object, bool defer,
+					    unsigned long caller)
 {
 	u64 policy = READ_ONCE(route->policy);
 	bool taken;
 
-	defer |= !!(policy & HSLAB_POL_DEFER);
 	taken = hslab_take_for(route, object, &policy, defer);
 	preempt_enable();
 	if (unlikely(!taken)) {
@@ -501,10 +505,32 @@ static noinline void hslab_free_slowly(struct hslab_cache *cache,
 	}
 	if (unlikely(route->tracked))
 		hslab_track_free(route, object);
-	if (unlikely(defer))
+	if (defer)
 		hslab_rcu_put(route, object);
 	else
 		hslab_do_let_go(route, object, policy);
+}
+
+/*
+ * A free after a grace period. @route is the current one, and preemption is off; on
+ * return it is on.
+ */
+static noinline void hslab_free_later(struct hslab_cache *cache,
+				      struct hslab_route *route, void *object,
+				      unsigned long caller)
+{
+	hslab_free_work(cache, route, object, true, caller);
+}
+
+/* The same for a free with more to do than fill the object. */
+static noinline void hslab_free_slowly(struct hslab_cache *cache,
+				       struct hslab_route *route, void *object,
+				       unsigned long caller)
+{
+	if (unlikely(READ_ONCE(route->policy) & HSLAB_POL_DEFER))
+		hslab_free_later(cache, route, object, caller);
+	else
+		hslab_free_work(cache, route, object, false, caller);
 }
 
 static __always_inline void hslab_do_free(struct hslab_cache *cache,
@@ -518,7 +544,7 @@ static __always_inline void hslab_do_free(struct hslab_cache *cache,
 	route = rcu_dereference_sched(cache->route);
 	policy = READ_ONCE(route->policy);
 	if (unlikely(policy & HSLAB_POL_FREE_WORK)) {
-		hslab_free_slowly(cache, route, object, false, caller);
+		hslab_free_slowly(cache, route, object, caller);
 		return;
 	}
 	taken = hslab_take_either(route, object, policy,
@@ -529,7 +555,7 @@ static __always_inline void hslab_do_free(struct hslab_cache *cache,
 		return;
 	}
 	hslab_fill_free(route, object, policy);
-	hslab_keep(route, object);
+	hslab_keep(route, object, false);
 	this_cpu_inc(route->cpu->counts.headroom);
 }
 
@@ -572,8 +598,8 @@ static __always_inline void hslab_do_free_rcu(struct hslab_cache *cache,
 					      unsigned long caller)
 {
 	preempt_disable();
-	hslab_free_slowly(cache, rcu_dereference_sched(cache->route), object,
-			  true, caller);
+	hslab_free_later(cache, rcu_dereference_sched(cache->route), object,
+			 caller);
 }
 
 /**

@@ -47,7 +47,7 @@ struct hslab_quarantine_cpu {
 	bool closed;			/* takes nothing any more */
 	bool full;			/* nothing was left to reserve; WRITE_ONCE */
 	unsigned int mask;		/* slots in front that are used, less one */
-	u64 random;			/* state of a linear congruential generator */
+	u64 random;			/* state of a generator, odd */
 	unsigned long nr;		/* objects, front and queue; others READ_ONCE it */
 	unsigned long quota;		/* objects it has reserved room for */
 	unsigned long skipped;		/* left early, for want of memory or the lock */
@@ -141,12 +141,14 @@ static noinline void *hslab_part_displaced(struct hslab_quarantine_cpu *c,
 
 static_assert(HSLAB_FRONT <= 256, "a slot is drawn by 8 bits");
 
-/* A slot of the front, at random: Knuth's MMIX generator, of which the upper bits are good. */
-static __always_inline unsigned int
-hslab_part_slot(struct hslab_quarantine_cpu *c)
+/*
+ * A slot of the front, at random: multiplication by the number of Knuth's MMIX, which
+ * is 5 modulo 8, has a period of 2^62 on odd numbers, and the upper bits are good.
+ */
+static __always_inline void **hslab_part_slot(struct hslab_quarantine_cpu *c)
 {
-	c->random = c->random * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (c->random >> 56) & c->mask;
+	c->random *= 6364136223846793005ULL;
+	return &c->front[(c->random >> 56) & c->mask];
 }
 
 static void hslab_unreserve(struct hslab_route *route,
@@ -296,6 +298,63 @@ hslab_part_other(struct hslab_quarantine *q)
 	return NULL;
 }
 
+/*
+ * A part that is full, and nothing out of the ordinary: @object comes in, and what has
+ * been there for longest leaves. NULL, and nothing has changed, if it is not so.
+ */
+static __always_inline void *hslab_part_turn(struct hslab_quarantine_cpu *c,
+					     void *object)
+{
+	void **slot = hslab_part_slot(c), *moves = *slot, *leaves;
+
+	if (unlikely(!c->full) || unlikely(!moves) ||
+	    unlikely(!hslab_queue_has_room(&c->queue)))
+		return NULL;
+	leaves = hslab_queue_peek(&c->queue);
+	if (unlikely(!leaves) ||
+	    unlikely(((unsigned long)moves | (unsigned long)leaves) &
+		     HSLAB_BUSY))
+		return NULL;
+	hslab_queue_turn(&c->queue, moves);
+	*slot = object;
+	return leaves;
+}
+
+/* What leaves when @object comes in; NULL if there is room for it. Under the lock. */
+static void *hslab_part_put(struct hslab_route *route,
+			    struct hslab_quarantine_cpu *c, void *object)
+{
+	void **slot = hslab_part_slot(c), *moves = *slot, *leaves = NULL;
+
+	*slot = object;
+	c->nr++;
+	if (moves && (((unsigned long)moves & HSLAB_BUSY) ||
+		      !hslab_queue_push(&c->queue, moves)))
+		leaves = hslab_part_displaced(c, moves);
+	if (c->nr > c->quota && (c->full || !hslab_reserve(route, c)) && !leaves)
+		leaves = hslab_part_pop(c);
+	return leaves;
+}
+
+/* Put an object into this CPU's part, or another; NULL if there is room for it. */
+static noinline void *hslab_put_slowly(struct hslab_route *route, void *object)
+{
+	struct hslab_quarantine_cpu *c = raw_cpu_ptr(route->quarantine->cpu);
+	void *leaves;
+
+	if (READ_ONCE(c->queue.low))
+		hslab_part_feed(c);
+	if (!hslab_part_trylock(c)) {
+		c = hslab_part_other(route->quarantine);
+		if (!c)
+			return object;
+		__acquire(bitlock);
+	}
+	leaves = hslab_part_put(route, c, object);
+	hslab_part_unlock(c);
+	return leaves;
+}
+
 /**
  * hslab_quarantine_put() - keep a freed object from reuse
  * @route: the object's route, which has a quarantine
@@ -311,30 +370,18 @@ hslab_part_other(struct hslab_quarantine *q)
 void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy)
 {
 	struct hslab_quarantine_cpu *c = raw_cpu_ptr(route->quarantine->cpu);
-	void *leaves = NULL, *moves, **slot;
+	void *leaves = NULL;
 
-	if (unlikely(READ_ONCE(c->queue.low)))
-		hslab_part_feed(c);
-
-	if (unlikely(!hslab_part_trylock(c))) {
-		c = hslab_part_other(route->quarantine);
-		if (!c)
-			return hslab_quarantine_leave(route, object, policy);
-		__acquire(bitlock);
+	if (likely(hslab_part_trylock(c))) {
+		leaves = hslab_part_turn(c, object);
+		hslab_part_unlock(c);
 	}
-	slot = &c->front[hslab_part_slot(c)];
-	moves = *slot;
-	*slot = object;
-	c->nr++;
-	if (likely(moves) &&
-	    (unlikely((unsigned long)moves & HSLAB_BUSY) ||
-	     unlikely(!hslab_queue_push(&c->queue, moves))))
-		leaves = hslab_part_displaced(c, moves);
-	if (c->nr > c->quota && (c->full || !hslab_reserve(route, c)) &&
-	    likely(!leaves))
-		leaves = hslab_part_pop(c);
-	hslab_part_unlock(c);
-	return leaves ? hslab_quarantine_leave(route, leaves, policy) : NULL;
+	if (unlikely(!leaves)) {
+		leaves = hslab_put_slowly(route, object);
+		if (!leaves)
+			return NULL;
+	}
+	return hslab_quarantine_leave(route, leaves, policy);
 }
 
 /* Take up to @max objects out of a part that has more than @keep. */
@@ -501,7 +548,7 @@ int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb)
 		struct hslab_quarantine_cpu *c = per_cpu_ptr(q->cpu, cpu);
 
 		c->queue.low = true;
-		c->random = get_random_u64();
+		c->random = get_random_u64() | 1;
 	}
 	/* A free may find it by the policy of another route. */
 	smp_store_release(&route->quarantine, q);

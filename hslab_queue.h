@@ -57,10 +57,16 @@ static noinline bool hslab_queue_extend(struct hslab_queue *q)
 	return true;
 }
 
+/* Is there room without another block? */
+static __always_inline bool hslab_queue_has_room(const struct hslab_queue *q)
+{
+	return q->end != q->end_stop;
+}
+
 /* False if there is no room. */
 static __always_inline bool hslab_queue_push(struct hslab_queue *q, void *what)
 {
-	if (unlikely(q->end == q->end_stop) && !hslab_queue_extend(q))
+	if (unlikely(!hslab_queue_has_room(q)) && !hslab_queue_extend(q))
 		return false;
 	*q->end++ = what;
 	return true;
@@ -97,6 +103,21 @@ static __always_inline void *hslab_queue_pop(struct hslab_queue *q)
 	if (unlikely(q->first == q->first_stop))
 		hslab_queue_advance(q);
 	return *q->first++;
+}
+
+/* What leaves next, where it can be told with a look; else NULL. */
+static __always_inline void *hslab_queue_peek(const struct hslab_queue *q)
+{
+	if (unlikely(q->first == q->first_stop) || unlikely(q->first == q->end))
+		return NULL;
+	return *q->first;
+}
+
+/* Push one, and pop what hslab_queue_peek() told; there is room. */
+static __always_inline void hslab_queue_turn(struct hslab_queue *q, void *what)
+{
+	*q->end++ = what;
+	q->first++;
 }
 
 /* The number of the first place; 0 if there has never been one. */
