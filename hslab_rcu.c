@@ -214,7 +214,7 @@ static void *hslab_rcu_release(struct hslab_route *route, void *object)
 {
 	const struct hslab_store *store = route->store;
 	u64 *tag = hslab_tag(object, store->tag_off);
-	u64 word, policy;
+	u64 word, policy, freed;
 	void *next;
 
 	if (unlikely(!hslab_page_stays(route, object)))
@@ -223,10 +223,9 @@ static void *hslab_rcu_release(struct hslab_route *route, void *object)
 	rcu_read_lock();
 	policy = READ_ONCE(rcu_dereference(route->cache->route)->policy);
 	policy = hslab_policy_for(route, object, policy);
+	freed = hslab_free_word(route, object, policy);
 	if (likely(hslab_rcu_decode(store, object, word, &next) &&
-		   hslab_compat_tag_cmpxchg(tag, &word,
-					    hslab_free_word(route, object,
-							    policy))))
+		   hslab_compat_tag_cmpxchg(tag, &word, freed)))
 		hslab_let_go(route, object, policy);
 	else
 		next = hslab_rcu_damaged(route, object, word);
