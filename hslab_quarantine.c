@@ -40,6 +40,7 @@
 
 #define HSLAB_FRONT		256	/* slots, a power of two */
 #define HSLAB_BATCH		16	/* objects that are taken out at a time */
+#define HSLAB_ROUND		1024	/* of them until others may run */
 #define HSLAB_BUSY		1UL	/* in a pointer: it is being scrubbed */
 
 struct hslab_quarantine_cpu {
@@ -439,13 +440,53 @@ static unsigned long hslab_part_drain(struct hslab_route *route, int cpu,
 	return sum;
 }
 
+/*
+ * The same for all that a part has by now. What comes meanwhile is not waited for:
+ * it may come as fast.
+ */
+static void hslab_part_empty(struct hslab_route *route, int cpu,
+			     unsigned long keep)
+{
+	struct hslab_quarantine_cpu *c =
+		per_cpu_ptr(route->quarantine->cpu, cpu);
+	unsigned long left = max(READ_ONCE(c->nr), READ_ONCE(c->quota)), nr;
+
+	do {
+		nr = min_t(unsigned long, left, HSLAB_ROUND);
+		left -= nr;
+		nr -= hslab_part_drain(route, cpu, keep, nr);
+		cond_resched();
+	} while (left && !nr);
+}
+
+/*
+ * Free the spare blocks of a part, but for one. With hslab_mutex: a scrub, which has
+ * it as well, remembers places in blocks that the queue has left behind.
+ */
+static void hslab_part_trim(struct hslab_quarantine_cpu *c)
+{
+	struct hslab_block *block = NULL, *next;
+
+	hslab_part_lock(c);
+	if (c->spare) {
+		block = c->spare->next;
+		c->spare->next = NULL;
+	}
+	hslab_part_unlock(c);
+	for (; block; block = next) {
+		next = block->next;
+		kfree(block);
+		cond_resched();
+	}
+}
+
 /**
  * hslab_quarantine_empty() - let all objects of a route's quarantine go
  * @route: the route
  *
- * Objects that are freed meanwhile may stay.
+ * Objects that are freed meanwhile may stay. The memory of the lists is given back.
  *
- * Context: process context, with hslab_mutex.
+ * Context: process context, with hslab_mutex; may sleep.
  */
 void hslab_quarantine_empty(struct hslab_route *route)
 {
@@ -455,8 +496,10 @@ void hslab_quarantine_empty(struct hslab_route *route)
 
 	if (!route->quarantine)
 		return;
-	for_each_possible_cpu(cpu)
-		hslab_part_drain(route, cpu, 0, ULONG_MAX);
+	for_each_possible_cpu(cpu) {
+		hslab_part_empty(route, cpu, 0);
+		hslab_part_trim(per_cpu_ptr(route->quarantine->cpu, cpu));
+	}
 }
 
 /* Let all go that a CPU has which is dead. Context: any that may take locks. */
@@ -658,7 +701,7 @@ static void hslab_balance(struct work_struct *work)
 			continue;
 		}
 		for_each_possible_cpu(cpu)
-			hslab_part_drain(route, cpu, share, ULONG_MAX);
+			hslab_part_empty(route, cpu, share);
 	}
 	mutex_unlock(&hslab_mutex);
 }

@@ -6,8 +6,10 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/vmstat.h>
 
 #include "hslab_kunit.h"
 
@@ -339,6 +341,40 @@ static void page_goes_while_it_waits(struct kunit *test)
 	expect_gone(test, cache);
 }
 
+/*
+ * MEMORY
+ */
+static long slab_pages(struct hslab_cache *cache)
+{
+	hslab_cache_shrink(cache);
+	msleep(50);		/* SLUB frees slabs by RCU, or from a worker, too */
+	hslab_cache_shrink(cache);
+	return global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B);
+}
+
+/* Lists of what was held are given back as well: a third, of small objects. */
+static void lists_go_too(struct kunit *test)
+{
+	struct hslab_cache *cache = held_cache(test, 8, "4096");
+	unsigned long i, nr = 2 * room(cache, 4096);
+	long before, after, lists = nr / 2 * sizeof(void *) / PAGE_SIZE;
+
+	if (IS_ENABLED(CONFIG_KASAN))
+		kunit_skip(test, "KASAN keeps them from reuse itself");
+	alloc_and_free(test, cache, 100);
+	before = slab_pages(cache);
+	for (i = 0; i < nr; i++) {
+		hslab_free(cache, hslab_test_alloc(test, cache, GFP_KERNEL));
+		if (!(i % 1024))
+			cond_resched();
+	}
+	KUNIT_ASSERT_GT(test, held(cache), nr / 4);
+	after = slab_pages(cache);
+	KUNIT_EXPECT_EQ(test, held(cache), 0);
+	KUNIT_EXPECT_LT_MSG(test, after - before, lists / 2,
+			    "lists of %ld pages", lists);
+}
+
 static struct kunit_case mixed_tests[] = {
 	KUNIT_CASE(full_one_is_left),
 	KUNIT_CASE(full_one_is_met_again),
@@ -347,6 +383,7 @@ static struct kunit_case mixed_tests[] = {
 	KUNIT_CASE(page_goes_from_quarantine),
 	KUNIT_CASE(page_goes_from_full_quarantine),
 	KUNIT_CASE(page_goes_while_it_waits),
+	KUNIT_CASE(lists_go_too),
 	{}
 };
 
