@@ -465,13 +465,10 @@ static void hslab_part_empty(struct hslab_route *route, int cpu,
  */
 static void hslab_part_trim(struct hslab_quarantine_cpu *c)
 {
-	struct hslab_block *block = NULL, *next;
+	struct hslab_block *block, *next;
 
 	hslab_part_lock(c);
-	if (c->spare) {
-		block = c->spare->next;
-		c->spare->next = NULL;
-	}
+	block = hslab_queue_trim(&c->queue);
 	hslab_part_unlock(c);
 	for (; block; block = next) {
 		next = block->next;
@@ -509,9 +506,12 @@ void hslab_quarantine_dead(struct hslab_route *route, int cpu)
 		hslab_part_drain(route, cpu, 0, ULONG_MAX);
 }
 
-/* Take nothing any more (@closed), or take objects again. */
+/*
+ * Take nothing any more (@closed), or take objects again. When all are about to leave
+ * (@out) nothing is reserved for them: from now on as many leave as come.
+ */
 static void hslab_quarantine_gate(struct hslab_route *route, bool closed,
-				  unsigned int mask)
+				  bool out, unsigned int mask)
 {
 	int cpu;
 
@@ -523,6 +523,8 @@ static void hslab_quarantine_gate(struct hslab_route *route, bool closed,
 		c->closed = closed;
 		c->full = false;
 		c->mask = mask;
+		if (out)
+			hslab_unreserve(route, c, 0);
 		hslab_part_unlock(c);
 	}
 }
@@ -539,7 +541,7 @@ void hslab_quarantine_close(struct hslab_route *route)
 
 	if (!route->quarantine)
 		return;
-	hslab_quarantine_gate(route, true, 0);
+	hslab_quarantine_gate(route, true, true, 0);
 	hslab_quarantine_empty(route);
 }
 
@@ -625,6 +627,7 @@ void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb)
 {
 	unsigned long bound = (unsigned long)kb * SZ_1K, before;
 	struct hslab_cache *cache = route->cache;
+	bool out;
 
 	lockdep_assert_held(&hslab_mutex);
 
@@ -632,9 +635,10 @@ void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb)
 	WRITE_ONCE(cache->quarantine_bound, bound);
 	if (!route->quarantine)
 		return;
-	hslab_quarantine_gate(route, false,
+	out = bound < before || route != hslab_current_route(cache);
+	hslab_quarantine_gate(route, false, out,
 			      hslab_front_mask(bound / route->quarantine->slot));
-	if (bound < before || route != hslab_current_route(cache))
+	if (out)
 		hslab_quarantine_empty(route);
 }
 

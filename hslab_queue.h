@@ -156,6 +156,18 @@ static inline void **hslab_queue_place(struct hslab_queue *q,
 	return &(*block)->places[*number - (*block)->first];
 }
 
+/* Take all spare blocks out but one: a list, for the caller to free. */
+static inline struct hslab_block *hslab_queue_trim(struct hslab_queue *q)
+{
+	struct hslab_block *blocks = NULL;
+
+	if (q->spare) {
+		blocks = q->spare->next;
+		q->spare->next = NULL;
+	}
+	return blocks;
+}
+
 /* Free all blocks. Nobody uses the queue any more. */
 static inline void hslab_queue_free(struct hslab_queue *q)
 {
