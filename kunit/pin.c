@@ -325,6 +325,8 @@ static void second_object_fails(struct kunit *test)
 	struct kmem_cache *kmem;
 	unsigned int nr = 0;
 
+	/* On another CPU the second object would be of a new page, too. */
+	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	poor = kunit_kzalloc(test, sizeof(*poor), GFP_KERNEL);
 	large = kunit_kcalloc(test, NR, sizeof(*large), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, poor);
