@@ -102,6 +102,11 @@ static unsigned long room(const struct hslab_cache *cache, unsigned long kb)
 	return kb * SZ_1K / hslab_slot_size(&hslab_test_store(cache)->geometry);
 }
 
+static long reserved(const struct hslab_cache *cache)
+{
+	return atomic_long_read(&cache->quarantine_reserved);
+}
+
 static u64 state_of(const struct hslab_cache *cache, const void *object)
 {
 	return hslab_test_plain(cache, object) & HSLAB_STATE_MASK;
@@ -144,11 +149,13 @@ static void full_one_is_left(struct kunit *test)
 	alloc_and_free(test, cache, 1);
 	KUNIT_EXPECT_EQ(test, held(cache), 0);
 	stop_reader(reader);
-	KUNIT_ASSERT_TRUE(test, hslab_test_eventually(
-		!atomic_long_read(&cache->quarantine_reserved)));
+	KUNIT_ASSERT_TRUE(test,
+			  hslab_test_eventually(!reserved(cache)));
 
+	/* hslab_balance(), which was asked for, may take what is not a fair share. */
 	alloc_and_free(test, cache, 2 * room(cache, 64));
-	KUNIT_EXPECT_EQ(test, held(cache), room(cache, 64));
+	KUNIT_EXPECT_GE(test, held(cache), room(cache, 64) / 4);
+	KUNIT_EXPECT_LE(test, held(cache), room(cache, 64));
 	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
 }
 
@@ -174,9 +181,7 @@ static void full_one_is_met_again(struct kunit *test)
 		KUNIT_EXPECT_LE(test, held(cache), room(cache, number[i]));
 		alloc_and_free(test, cache, room(cache, 64));
 		KUNIT_EXPECT_LE(test, held(cache), room(cache, number[i]));
-		KUNIT_EXPECT_LE(test,
-				atomic_long_read(&cache->quarantine_reserved),
-				number[i] * SZ_1K);
+		KUNIT_EXPECT_LE(test, reserved(cache), number[i] * SZ_1K);
 		stop_reader(reader);
 	}
 	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
