@@ -199,6 +199,8 @@ static void leaving_is_verified(struct kunit *test)
 	struct hslab_cache *cache = quarantine_cache(test, "0x6b", "64");
 	unsigned int i, nr = room(cache, 64);
 	void **objects = get_objects(test, cache, nr);
+	static const char begins[] =
+		"BUG: hslab: write-after-free in cache kunit-quarantine, ";
 	struct hslab_lines *lines = kunit_kzalloc(test, sizeof(*lines),
 						  GFP_KERNEL);
 	u64 before = atomic64_read(&hslab_nr_faults);
@@ -218,8 +220,7 @@ static void leaving_is_verified(struct kunit *test)
 	c->leave(test, cache);
 	KUNIT_EXPECT_EQ(test, before + 2, atomic64_read(&hslab_nr_faults));
 	hslab_test_last_report(test, lines);
-	KUNIT_EXPECT_TRUE(test, strstarts(lines->line[0],
-					  "BUG: hslab: write-after-free in cache kunit-quarantine, "));
+	KUNIT_EXPECT_TRUE(test, strstarts(lines->line[0], begins));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(lines->line[0],
 					   " of 256 bytes, offset 100"));
 	KUNIT_EXPECT_STREQ(test, lines->line[lines->nr - 1],
