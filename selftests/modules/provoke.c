@@ -21,10 +21,10 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/workqueue.h>
 
 #include "command.h"
 #include "provoke.h"
@@ -82,9 +82,8 @@ struct provoke_search {
  * Allocate until the tag is not what it was before, then give everything back.
  * It is found only where it lies: on the CPU whose magazine or slab has it.
  */
-static long provoke_search(void *arg)
+static int provoke_search(const struct provoke_search *search)
 {
-	const struct provoke_search *search = arg;
 	unsigned int nr = 0;
 	void **taken;
 	bool seen;
@@ -107,20 +106,28 @@ static long provoke_search(void *arg)
 
 /*
  * Allocate until SLUB has handed out @object again, which shows by its tag,
- * whatever hslab thought of it. We may have been moved since it was freed.
+ * whatever hslab thought of it. We may have been moved since it was freed, and so go
+ * to each CPU ourselves: whoever finds it may be killed for it.
  */
 int provoke_see_again(const struct provoke_cache *c, void *object)
 {
 	const u64 *tag = provoke_tag(c, object);
 	struct provoke_search search = { c, tag, READ_ONCE(*tag) };
-	long err = provoke_search(&search);
-	int cpu;
+	int cpu, err = provoke_search(&search);
+	cpumask_var_t allowed;
 
+	if (!err)
+		return 0;
+	if (!alloc_cpumask_var(&allowed, GFP_KERNEL))
+		return -ENOMEM;
+	cpumask_copy(allowed, current->cpus_ptr);
 	cpus_read_lock();
 	for_each_online_cpu(cpu)
-		if (err)
-			err = work_on_cpu(cpu, provoke_search, &search);
+		if (err && !set_cpus_allowed_ptr(current, cpumask_of(cpu)))
+			err = provoke_search(&search);
+	set_cpus_allowed_ptr(current, allowed);
 	cpus_read_unlock();
+	free_cpumask_var(allowed);
 	return err;
 }
 
