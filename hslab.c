@@ -125,10 +125,8 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 		u64 pattern = hslab_pattern(mark, route->random);
 
 		this_cpu_inc(route->cpu->counts.verified);
-		if (unlikely(!hslab_intact_head(words, route->words, pattern)))
-			return false;
-		if ((policy & HSLAB_POL_FULL) &&
-		    unlikely(!hslab_intact(words, route->words, pattern)))
+		if (unlikely(!hslab_fill_sound(words, route->words, pattern,
+					       policy)))
 			return false;
 		zeroed = !pattern;
 	}
@@ -309,8 +307,7 @@ static __always_inline bool hslab_take(struct hslab_route *route, u64 *words,
 	    !hslab_compat_tag_read(tag, &word) || word != live)
 		return false;
 	/* A page that was given back keeps its tags: it must still be the store's. */
-	if (likely(hslab_slab_cache_off) &&
-	    unlikely(hslab_slab_cache(words) != route->kmem))
+	if (unlikely(!hslab_page_stays(route, words)))
 		return false;
 	if ((policy & HSLAB_POL_PAD) && !hslab_padding_whole(route, words))
 		return false;
