@@ -40,10 +40,10 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/seq_file.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+
+#include "command.h"
 
 #define PAGES_MAX	8192		/* objects */
 
@@ -447,39 +447,11 @@ static int pages_request(char *line)
 	return -EINVAL;
 }
 
-static ssize_t pages_run_write(struct file *file, const char __user *ubuf,
-			       size_t count, loff_t *pos)
-{
-	char *line;
-	int err;
-
-	if (count > PAGE_SIZE)
-		return -EINVAL;
-	line = memdup_user_nul(ubuf, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	mutex_lock(&pages_mutex);
-	err = pages_request(strim(line));
-	mutex_unlock(&pages_mutex);
-	kfree(line);
-	return err ? err : count;
-}
-
-static const struct file_operations pages_run_fops = {
-	.owner	= THIS_MODULE,
-	.open	= simple_open,
-	.write	= pages_run_write,
-	.llseek	= noop_llseek,
+static const struct command pages_command = {
+	.run	= pages_request,
+	.mutex	= &pages_mutex,
+	.result	= pages_result,
 };
-
-static int pages_result_show(struct seq_file *seq, void *unused)
-{
-	mutex_lock(&pages_mutex);
-	seq_printf(seq, "%s\n", pages_result);
-	mutex_unlock(&pages_mutex);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(pages_result);
 
 static struct dentry *pages_debugfs;
 
@@ -519,10 +491,7 @@ static int __init pages_init(void)
 	if (err)
 		goto fail;
 	pages_b = bucket;
-	pages_debugfs = debugfs_create_dir("hslab_pages", NULL);
-	debugfs_create_file("run", 0200, pages_debugfs, NULL, &pages_run_fops);
-	debugfs_create_file("result", 0400, pages_debugfs, NULL,
-			    &pages_result_fops);
+	pages_debugfs = command_create("hslab_pages", &pages_command);
 	return 0;
 fail:
 	pages_put();
