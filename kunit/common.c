@@ -2,8 +2,13 @@
 /*
  * What the suites share, see hslab_kunit.h.
  */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
@@ -280,3 +285,52 @@ void hslab_suite_provoked(struct kunit_suite *suite)
 
 MODULE_DESCRIPTION("KUnit suites of hslab");
 MODULE_LICENSE("GPL");
+
+struct hslab_reader {
+	bool reads, leave;
+};
+
+static int reader_thread(void *data)
+{
+	unsigned long end = jiffies + 10 * HZ;
+	struct hslab_reader *reader = data;
+
+	rcu_read_lock();
+	WRITE_ONCE(reader->reads, true);
+	while (!READ_ONCE(reader->leave) && time_before(jiffies, end))
+		cpu_relax();
+	rcu_read_unlock();
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(stop_thread, kthread_stop, struct task_struct *);
+
+struct hslab_reader *hslab_test_reader(struct kunit *test)
+{
+	struct hslab_reader *reader = kunit_kzalloc(test, sizeof(*reader),
+					      GFP_KERNEL);
+	unsigned int first = cpumask_first(cpu_online_mask);
+	unsigned int second = cpumask_next(first, cpu_online_mask);
+	struct task_struct *thread;
+
+	KUNIT_ASSERT_NOT_NULL(test, reader);
+	if (second >= nr_cpu_ids)
+		kunit_skip(test, "needs two CPUs");
+	set_cpus_allowed_ptr(current, cpumask_of(first));
+	thread = kthread_create(reader_thread, reader, "hslab-reader");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	kthread_bind(thread, second);
+	wake_up_process(thread);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, stop_thread, thread));
+	while (!READ_ONCE(reader->reads))
+		msleep(20);
+	return reader;
+}
+
+void hslab_test_reader_leaves(struct hslab_reader *reader)
+{
+	WRITE_ONCE(reader->leave, true);
+}

@@ -83,6 +83,14 @@ void hslab_test_take_back(struct kunit *test, struct hslab_cache *cache,
 void hslab_test_find(struct kunit *test, struct hslab_cache *cache,
 		     enum hslab_kind kind);
 
+/*
+ * A reader under RCU on the second CPU, while the test stays on the first; it is
+ * skipped where there is one. No route can drain meanwhile. At most 10 s.
+ */
+struct hslab_reader;
+struct hslab_reader *hslab_test_reader(struct kunit *test);
+void hslab_test_reader_leaves(struct hslab_reader *reader);
+
 /* The lines of a report. */
 #define HSLAB_LINES	12
 #define HSLAB_LINE_LEN	192

@@ -23,61 +23,6 @@ static void stay_on_first_cpu(void)
 }
 
 /*
- * READERS
- *
- * While somebody reads under RCU on the second CPU no route can drain, so all that
- * a test does meanwhile comes before that. At most 10 s.
- */
-struct reader {
-	bool reads, leave;
-};
-
-static int reader_thread(void *data)
-{
-	unsigned long end = jiffies + 10 * HZ;
-	struct reader *reader = data;
-
-	rcu_read_lock();
-	WRITE_ONCE(reader->reads, true);
-	while (!READ_ONCE(reader->leave) && time_before(jiffies, end))
-		cpu_relax();
-	rcu_read_unlock();
-	while (!kthread_should_stop())
-		msleep(20);
-	return 0;
-}
-
-KUNIT_DEFINE_ACTION_WRAPPER(stop_thread, kthread_stop, struct task_struct *);
-
-static struct reader *start_reader(struct kunit *test)
-{
-	struct reader *reader = kunit_kzalloc(test, sizeof(*reader),
-					      GFP_KERNEL);
-	unsigned int first = cpumask_first(cpu_online_mask);
-	unsigned int second = cpumask_next(first, cpu_online_mask);
-	struct task_struct *thread;
-
-	KUNIT_ASSERT_NOT_NULL(test, reader);
-	if (second >= nr_cpu_ids)
-		kunit_skip(test, "needs two CPUs");
-	stay_on_first_cpu();
-	thread = kthread_create(reader_thread, reader, "hslab-reader");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
-	kthread_bind(thread, second);
-	wake_up_process(thread);
-	KUNIT_ASSERT_EQ(test, 0,
-			kunit_add_action_or_reset(test, stop_thread, thread));
-	while (!READ_ONCE(reader->reads))
-		msleep(20);
-	return reader;
-}
-
-static void stop_reader(struct reader *reader)
-{
-	WRITE_ONCE(reader->leave, true);
-}
-
-/*
  * WHAT THE TESTS SHARE
  */
 static struct hslab_cache *held_cache(struct kunit *test, unsigned int size,
@@ -140,15 +85,15 @@ static bool store_is_there(unsigned int id, const struct hslab_store *store)
 static void full_one_is_left(struct kunit *test)
 {
 	struct hslab_cache *cache = held_cache(test, SIZE, "64");
-	struct reader *reader;
+	struct hslab_reader *reader;
 
 	alloc_and_free(test, cache, 2 * room(cache, 64));
 	KUNIT_ASSERT_EQ(test, held(cache), room(cache, 64));
-	reader = start_reader(test);
+	reader = hslab_test_reader(test);
 	hslab_test_policy(test, cache, "track", "1");
 	alloc_and_free(test, cache, 1);
 	KUNIT_EXPECT_EQ(test, held(cache), 0);
-	stop_reader(reader);
+	hslab_test_reader_leaves(reader);
 	KUNIT_ASSERT_TRUE(test,
 			  hslab_test_eventually(!reserved(cache)));
 
@@ -166,14 +111,14 @@ static void full_one_is_met_again(struct kunit *test)
 	static const unsigned long number[] = { 4, 0 };
 	struct hslab_cache *cache = held_cache(test, SIZE, "64");
 	struct hslab_route *route = hslab_test_route(cache);
-	struct reader *reader;
+	struct hslab_reader *reader;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kb); i++) {
 		hslab_test_policy(test, cache, "quarantine_kb", "64");
 		alloc_and_free(test, cache, 2 * room(cache, 64));
 		KUNIT_ASSERT_EQ(test, held(cache), room(cache, 64));
-		reader = start_reader(test);
+		reader = hslab_test_reader(test);
 		hslab_test_policy(test, cache, "track", "1");
 		hslab_test_policy(test, cache, "quarantine_kb", kb[i]);
 		hslab_test_policy(test, cache, "track", "0");
@@ -182,7 +127,7 @@ static void full_one_is_met_again(struct kunit *test)
 		alloc_and_free(test, cache, room(cache, 64));
 		KUNIT_EXPECT_LE(test, held(cache), room(cache, number[i]));
 		KUNIT_EXPECT_LE(test, reserved(cache), number[i] * SZ_1K);
-		stop_reader(reader);
+		hslab_test_reader_leaves(reader);
 	}
 	KUNIT_EXPECT_EQ(test, 0, hslab_test_all_faults(cache));
 }
@@ -336,11 +281,11 @@ static void page_goes_while_it_waits(struct kunit *test)
 {
 	struct hslab_cache *cache = held_cache(test, ALONE, "0");
 	void *object = hslab_test_alloc(test, cache, GFP_KERNEL);
-	struct reader *reader = start_reader(test);
+	struct hslab_reader *reader = hslab_test_reader(test);
 
 	hslab_free_rcu(cache, object);
 	free_around(test, hslab_test_route(cache)->kmem, object);
-	stop_reader(reader);
+	hslab_test_reader_leaves(reader);
 	KUNIT_EXPECT_TRUE(test,
 			  hslab_test_eventually(!hslab_cache_live(cache)));
 	expect_gone(test, cache);

@@ -502,64 +502,11 @@ static void typesafe_is_poisoned(struct kunit *test)
 	}
 }
 
-/* A reader on the second CPU, while the test is on the first. At most 10 s. */
-struct reader {
-	bool reads, leave;
-};
-
-static int reader_thread(void *data)
-{
-	unsigned long end = jiffies + 10 * HZ;
-	struct reader *reader = data;
-
-	rcu_read_lock();
-	WRITE_ONCE(reader->reads, true);
-	while (!READ_ONCE(reader->leave) && time_before(jiffies, end))
-		cpu_relax();
-	rcu_read_unlock();
-	while (!kthread_should_stop())
-		msleep(20);
-	return 0;
-}
-
-static void stop_thread(void *thread)
-{
-	kthread_stop(thread);
-}
-
-static struct reader *start_reader(struct kunit *test)
-{
-	struct reader *reader = kunit_kzalloc(test, sizeof(*reader),
-					      GFP_KERNEL);
-	unsigned int first = cpumask_first(cpu_online_mask);
-	unsigned int second = cpumask_next(first, cpu_online_mask);
-	struct task_struct *thread;
-
-	KUNIT_ASSERT_NOT_NULL(test, reader);
-	if (second >= nr_cpu_ids)
-		kunit_skip(test, "needs two CPUs");
-	set_cpus_allowed_ptr(current, cpumask_of(first));
-	thread = kthread_create(reader_thread, reader, "hslab-reader");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
-	kthread_bind(thread, second);
-	wake_up_process(thread);
-	KUNIT_ASSERT_EQ(test, 0,
-			kunit_add_action_or_reset(test, stop_thread, thread));
-	while (!READ_ONCE(reader->reads))
-		msleep(20);
-	return reader;
-}
-
-static void stop_reader(struct reader *reader)
-{
-	WRITE_ONCE(reader->leave, true);
-}
-
 /* What holds is the policy at the end of the grace period. */
 static void typesafe_is_toggled(struct kunit *test)
 {
 	struct hslab_cache *cache = typesafe_cache(test, true);
-	struct reader *reader;
+	struct hslab_reader *reader;
 	void *object[5];
 	unsigned int i;
 
@@ -567,7 +514,7 @@ static void typesafe_is_toggled(struct kunit *test)
 		object[i] = hslab_test_alloc(test, cache, GFP_KERNEL);
 		memset(object[i], DIRT, SIZE);
 	}
-	reader = start_reader(test);
+	reader = hslab_test_reader(test);
 	hslab_free(cache, object[0]);
 	hslab_test_policy(test, cache, "poison_typesafe", "0");
 	hslab_free(cache, object[1]);
@@ -576,19 +523,19 @@ static void typesafe_is_toggled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, HSLAB_FREE, state_of(cache, object[1]));
 	KUNIT_EXPECT_EQ(test, 2, nr_waiting(cache));
 	KUNIT_EXPECT_EQ(test, 4, hslab_cache_live(cache));
-	stop_reader(reader);
+	hslab_test_reader_leaves(reader);
 	settle(test, cache);
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, HSLAB_FREE, state_of(cache, object[i]));
 		KUNIT_EXPECT_TRUE(test, hslab_peek_all(object[i], DIRT, SIZE));
 	}
 
-	reader = start_reader(test);
+	reader = hslab_test_reader(test);
 	hslab_free_rcu(cache, object[3]);
 	hslab_test_policy(test, cache, "poison_typesafe", "1");
 	KUNIT_EXPECT_TRUE(test, hslab_peek_all(object[3], DIRT, SIZE));
 	KUNIT_EXPECT_EQ(test, 1, nr_waiting(cache));
-	stop_reader(reader);
+	hslab_test_reader_leaves(reader);
 	settle(test, cache);
 	KUNIT_EXPECT_TRUE(test, hslab_peek_all(object[3], 0x6b, SIZE));
 	hslab_free(cache, object[4]);
@@ -626,11 +573,11 @@ static void merge_moves_on(struct kunit *test)
 	struct hslab_cache *a = rcu_cache(test, "kunit-a");
 	struct hslab_cache *b = rcu_cache(test, "kunit-b");
 	void *object[NR], *in_shared;
-	struct reader *reader;
+	struct hslab_reader *reader;
 
 	hslab_test_policy(test, b, "merge", "group=kunit");
 	KUNIT_ASSERT_EQ(test, NR, hslab_alloc_bulk(a, GFP_KERNEL, NR, object));
-	reader = start_reader(test);
+	reader = hslab_test_reader(test);
 	hslab_free_rcu_bulk(a, NR / 2, object);
 	hslab_test_policy(test, a, "merge", "group=kunit");
 	KUNIT_EXPECT_PTR_EQ(test, hslab_test_store(a), hslab_test_store(b));
@@ -639,7 +586,7 @@ static void merge_moves_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, nr_routes(a));
 	KUNIT_EXPECT_EQ(test, NR, nr_waiting(a));
 	KUNIT_EXPECT_EQ(test, NR + 1, hslab_cache_live(a));
-	stop_reader(reader);
+	hslab_test_reader_leaves(reader);
 	settle(test, a);
 	KUNIT_EXPECT_EQ(test, 1, hslab_cache_live(a));
 	expect_drained(test, a);
