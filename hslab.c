@@ -150,8 +150,11 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 }
 
 static __always_inline void *hslab_slub_alloc(struct hslab_route *route,
-					      gfp_t gfp, int node)
+					      gfp_t gfp, int node,
+					      struct list_lru *lru)
 {
+	if (unlikely(lru))
+		return kmem_cache_alloc_lru(route->kmem, lru, gfp);
 	if (node == NUMA_NO_NODE)
 		return kmem_cache_alloc(route->kmem, gfp);
 	return kmem_cache_alloc_node(route->kmem, gfp, node);
@@ -159,15 +162,15 @@ static __always_inline void *hslab_slub_alloc(struct hslab_route *route,
 
 /* The same, and the object's page may get a pin. */
 static noinline void *hslab_pinned_alloc(struct hslab_route *route, gfp_t gfp,
-					 int node)
+					 int node, struct list_lru *lru)
 {
-	void *object = hslab_slub_alloc(route, gfp, node);
+	void *object = hslab_slub_alloc(route, gfp, node, lru);
 
 	return object ? hslab_pin_page(route, object, gfp, node) : NULL;
 }
 
 static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
-				      int node)
+				      int node, struct list_lru *lru)
 {
 	if (WARN_ON_ONCE(in_nmi()))
 		return NULL;
@@ -175,19 +178,20 @@ static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,
 	if (!(route->cache->geometry.flags & SLAB_ACCOUNT))
 		gfp &= ~__GFP_ACCOUNT;	/* the next owner may be in another cgroup */
 	if (unlikely(READ_ONCE(route->pins)))
-		return hslab_pinned_alloc(route, gfp, node);
-	return hslab_slub_alloc(route, gfp, node);
+		return hslab_pinned_alloc(route, gfp, node, lru);
+	return hslab_slub_alloc(route, gfp, node, lru);
 }
 
 /* An object is damaged: judge it, and find another. */
 static noinline void *hslab_retry(struct hslab_route *route, void *object,
-				  gfp_t gfp, int node, unsigned long caller)
+				  gfp_t gfp, int node, struct list_lru *lru,
+				  unsigned long caller)
 {
 	unsigned int tries;
 
 	for (tries = 0; tries < HSLAB_TRIES; tries++) {
 		hslab_judge_held(route, object, HSLAB_FREE, caller);
-		object = hslab_from_slub(route, gfp, node);
+		object = hslab_from_slub(route, gfp, node, lru);
 		if (!object)
 			break;
 		if (hslab_make_fit(route, object, hslab_mark(route, object),
@@ -201,6 +205,7 @@ static noinline void *hslab_retry(struct hslab_route *route, void *object,
 
 static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 					    gfp_t gfp, int node,
+					    struct list_lru *lru,
 					    unsigned long caller)
 {
 	struct hslab_cpu __percpu *cpu;
@@ -220,7 +225,7 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 	preempt_enable();
 
 	if (unlikely(!words)) {
-		words = hslab_from_slub(route, gfp, node);
+		words = hslab_from_slub(route, gfp, node, lru);
 		if (!words)
 			return hslab_failed_alloc(route);
 	}
@@ -231,7 +236,7 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 	      (__force u64)(gfp & __GFP_ZERO)))
 		WRITE_ONCE(words[route->words], hslab_live_word(route, words));
 	else if (unlikely(!hslab_make_fit(route, words, mark, gfp)))
-		return hslab_retry(route, words, gfp, node, caller);
+		return hslab_retry(route, words, gfp, node, lru, caller);
 	return words;
 }
 
@@ -248,7 +253,7 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
  */
 void *hslab_alloc(struct hslab_cache *cache, gfp_t gfp)
 {
-	return hslab_do_alloc(cache, gfp, NUMA_NO_NODE, _RET_IP_);
+	return hslab_do_alloc(cache, gfp, NUMA_NO_NODE, NULL, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(hslab_alloc);
 
@@ -263,9 +268,28 @@ EXPORT_SYMBOL_GPL(hslab_alloc);
  */
 void *hslab_alloc_node(struct hslab_cache *cache, gfp_t gfp, int node)
 {
-	return hslab_do_alloc(cache, gfp, node, _RET_IP_);
+	return hslab_do_alloc(cache, gfp, node, NULL, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(hslab_alloc_node);
+
+/**
+ * hslab_alloc_lru() - allocate an object that will be on a list_lru
+ * @cache: the cache
+ * @lru: the list, or NULL
+ * @gfp: allocation flags
+ *
+ * With %SLAB_ACCOUNT the object is charged to a memory cgroup, and list_lru_add()
+ * needs @lru to have a list for that: it is made here, as kmem_cache_alloc_lru()
+ * makes it.
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the object, or NULL.
+ */
+void *hslab_alloc_lru(struct hslab_cache *cache, struct list_lru *lru, gfp_t gfp)
+{
+	return hslab_do_alloc(cache, gfp, NUMA_NO_NODE, lru, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(hslab_alloc_lru);
 
 /**
  * hslab_alloc_bulk() - allocate several objects
@@ -283,7 +307,8 @@ int hslab_alloc_bulk(struct hslab_cache *cache, gfp_t gfp, size_t nr,
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		objects[i] = hslab_do_alloc(cache, gfp, NUMA_NO_NODE, _RET_IP_);
+		objects[i] = hslab_do_alloc(cache, gfp, NUMA_NO_NODE, NULL,
+					    _RET_IP_);
 		if (!objects[i]) {
 			hslab_free_bulk(cache, i, objects);
 			return 0;
@@ -572,6 +597,12 @@ void hslab_free(struct hslab_cache *cache, void *object)
 }
 EXPORT_SYMBOL_GPL(hslab_free);
 
+/* The same for @caller, whom reports name. */
+void hslab_free_for(struct hslab_cache *cache, void *object, unsigned long caller)
+{
+	hslab_do_free(cache, object, caller);
+}
+
 /**
  * hslab_free_bulk() - free several objects
  * @cache: the cache that they were allocated from
@@ -616,6 +647,13 @@ void hslab_free_rcu(struct hslab_cache *cache, void *object)
 		hslab_do_free_rcu(cache, object, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(hslab_free_rcu);
+
+/* The same for @caller, whom reports name. */
+void hslab_free_rcu_for(struct hslab_cache *cache, void *object,
+			unsigned long caller)
+{
+	hslab_do_free_rcu(cache, object, caller);
+}
 
 /**
  * hslab_free_rcu_bulk() - free several objects after a grace period

@@ -132,14 +132,11 @@ void hslab_cache_name(unsigned int id, char *name)
 	rcu_read_unlock();
 }
 
-/* The flags that are handed on to kmem_cache_create(), and the rest of those known. */
-#define HSLAB_FLAGS_PASSED						\
-	(SLAB_HWCACHE_ALIGN | SLAB_CACHE_DMA | SLAB_CACHE_DMA32 |	\
-	 SLAB_TYPESAFE_BY_RCU | SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT |	\
-	 SLAB_NOLEAKTRACE)
-#define HSLAB_FLAGS_KNOWN						\
-	(HSLAB_FLAGS_PASSED | SLAB_PANIC | HSLAB_COMPAT_NO_MERGE |	\
-	 HSLAB_COMPAT_MEM_SPREAD)
+/* The cache of a number, NULL if it is gone. In an RCU read-side critical section. */
+struct hslab_cache *hslab_cache_by_id(unsigned int id)
+{
+	return idr_find(&hslab_ids, id);
+}
 
 static void hslab_geometry_of(struct hslab_geometry *geometry,
 			      unsigned int size, const struct hslab_args *args)
@@ -220,13 +217,31 @@ static u64 hslab_pad_mask(unsigned int size)
 	return (__force u64)cpu_to_le64(~0ULL << (used * 8));
 }
 
+/* Give a cache a name that no other has: NAME, NAME-2, NAME-3 ... */
+static void hslab_cache_number(struct hslab_cache *cache)
+{
+	char tail[sizeof("-4294967295")], base[HSLAB_NAME_LEN];
+	unsigned int nr = 1;
+
+	strscpy(base, cache->name, sizeof(base));
+	while (hslab_cache_find(cache->name)) {
+		int len = snprintf(tail, sizeof(tail), "-%u", ++nr);
+
+		snprintf(cache->name, sizeof(cache->name), "%.*s%s",
+			 HSLAB_NAME_LEN - 1 - len, base, tail);
+	}
+}
+
 /* Find a new cache a number and a store. */
-static int hslab_cache_enter(struct hslab_cache *cache)
+static int hslab_cache_enter(struct hslab_cache *cache,
+			     enum hslab_cache_kind kind)
 {
 	int err;
 
 	lockdep_assert_held(&hslab_mutex);
 
+	if (kind == HSLAB_CACHE_KMEM)
+		hslab_cache_number(cache);
 	if (hslab_cache_find(cache->name)) {
 		pr_warn("cache %s: there is one of that name\n", cache->name);
 		return -EEXIST;
@@ -306,7 +321,7 @@ struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 		goto free;
 
 	mutex_lock(&hslab_mutex);
-	err = hslab_cache_enter(cache);
+	err = hslab_cache_enter(cache, kind);
 	mutex_unlock(&hslab_mutex);
 	if (err)
 		goto free;

@@ -10,6 +10,9 @@
 
 #include "hslab_internal.h"
 
+/* Frees of what is no object of anybody's, to no cache. */
+static atomic64_t hslab_nr_strays;
+
 /*
  * Has @object, in a slab page, a tag of @store? Not in a page of another, which
  * may hold what is left of its former use.
@@ -427,6 +430,51 @@ struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
 	return owner ? owner : likely_owner;
 }
 
+/* The cache that has, or last had, an object; any of its store's if no tag tells. */
+static struct hslab_cache *hslab_cache_of(struct hslab_store *store,
+					  const void *start)
+{
+	struct hslab_cache *cache = NULL;
+	struct hslab_route *route;
+	u64 plain;
+
+	if (start && hslab_tag_in(store, start, &plain))
+		cache = hslab_cache_by_id(hslab_cache_id(plain));
+	if (!cache) {
+		route = list_first_or_null_rcu(&store->routes,
+					       struct hslab_route, in_store);
+		cache = route ? route->cache : NULL;
+	}
+	return cache;
+}
+
+/**
+ * hslab_identify() - find out whose an address is
+ * @address: any address
+ * @id: where to put it
+ *
+ * Context: any but NMI, in an RCU read-side critical section. It may be over at
+ * any time unless the caller owns an object of the cache.
+ * Return: false if @address is not in a slab page of hslab's.
+ */
+bool hslab_identify(void *address, struct hslab_identity *id)
+{
+	struct hslab_store *store = hslab_store_of(address);
+	u64 plain;
+
+	if (!store)
+		return false;
+	id->start = IS_ALIGNED((unsigned long)address, sizeof(u64)) &&
+		    hslab_slab_is_slot(store, address) ? address :
+		    hslab_object_around(store, address);
+	id->state = HSLAB_RCU;
+	if (id->start && !hslab_rcu_waits(store, id->start))
+		id->state = hslab_tag_in(store, id->start, &plain) ?
+			    plain & HSLAB_STATE_MASK : HSLAB_ASIDE;
+	id->cache = hslab_cache_of(store, id->start);
+	return id->cache;
+}
+
 /* What is wrong with an @object in a slab page that @route does not take? */
 static bool hslab_judge_by_route(struct hslab_route *route, void *object,
 				 struct hslab_fault *fault)
@@ -550,4 +598,29 @@ noinline void hslab_judge_free(struct hslab_cache *cache, void *object,
 	}
 	rcu_read_unlock();
 	hslab_fault_report(&fault, cache);
+}
+
+/**
+ * hslab_judge_stray() - report the free of what is no object of anybody's
+ * @object: the address
+ * @caller: who freed it
+ *
+ * No cache was named: on_violation is that of the defaults.
+ *
+ * Context: any but NMI.
+ */
+void hslab_judge_stray(void *object, unsigned long caller)
+{
+	struct hslab_fault fault = {
+		.kind	= HSLAB_INVALID_FREE,
+		.action	= READ_ONCE(hslab_defaults.on_violation),
+		.object	= object,
+		.state	= HSLAB_FREE,
+		.offset	= -1,
+		.caller	= caller,
+		.nr	= atomic64_inc_return(&hslab_nr_strays),
+	};
+
+	strscpy(fault.cache, "(none)", sizeof(fault.cache));
+	hslab_report(&fault);
 }

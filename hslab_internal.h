@@ -280,6 +280,7 @@ struct hslab_store {
 	struct hslab_geometry geometry;
 	struct hslab_domain domain;
 	char kmem_name[HSLAB_NAME_LEN + 16];
+	struct hlist_node by_kmem;	/* RCU readers */
 
 	/* Protected by hslab_mutex. */
 	struct list_head node;		/* hslab_stores */
@@ -408,6 +409,7 @@ enum hslab_cache_kind {
 	HSLAB_CACHE_PLAIN,
 	HSLAB_CACHE_INTERNAL,		/* hslab's own: holds no module reference */
 	HSLAB_CACHE_BUCKET,		/* of a bucket set: never merges */
+	HSLAB_CACHE_KMEM,		/* of hslab_kmem.c: its name may get a number */
 };
 
 struct hslab_cache {
@@ -552,6 +554,7 @@ enum hslab_refusal hslab_merge_decide(const struct hslab_geometry *a,
 				      const struct hslab_domain *db);
 void hslab_domain_of(struct hslab_domain *domain,
 		     const struct hslab_cache *cache);
+struct hslab_store *hslab_store_of(const void *object);
 struct hslab_store *hslab_store_find(const struct hslab_geometry *geometry,
 				     const struct hslab_domain *domain);
 struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
@@ -625,8 +628,20 @@ void hslab_event_exit(void);
 u64 hslab_policy_for(const struct hslab_route *route, const void *object,
 		     u64 policy);
 void hslab_let_go(struct hslab_route *route, void *object, u64 policy);
+void hslab_free_for(struct hslab_cache *cache, void *object,
+		    unsigned long caller);
+void hslab_free_rcu_for(struct hslab_cache *cache, void *object,
+			unsigned long caller);
 
-/* hslab_check.c */
+/* hslab_check.c: what an address in a store's page belongs to. */
+struct hslab_identity {
+	struct hslab_cache *cache;
+	void *start;			/* of the object, NULL if not known */
+	enum hslab_state state;		/* that its tag tells, if start is known */
+};
+
+bool hslab_identify(void *address, struct hslab_identity *id);
+void hslab_judge_stray(void *object, unsigned long caller);
 struct hslab_cache *hslab_owner_among(struct hslab_cache *const *caches,
 				      unsigned int nr, void *object);
 void hslab_credit_owner(struct hslab_route *route, u64 plain);
@@ -816,10 +831,21 @@ bool hslab_routes_drain(struct hslab_cache *cache, bool all,
 void hslab_route_free(struct hslab_route *route);
 
 /* hslab_cache.c */
+
+/* The flags that are handed on to kmem_cache_create(), and the rest of those known. */
+#define HSLAB_FLAGS_PASSED						\
+	(SLAB_HWCACHE_ALIGN | SLAB_CACHE_DMA | SLAB_CACHE_DMA32 |	\
+	 SLAB_TYPESAFE_BY_RCU | SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT |	\
+	 SLAB_NOLEAKTRACE)
+#define HSLAB_FLAGS_KNOWN						\
+	(HSLAB_FLAGS_PASSED | SLAB_PANIC | HSLAB_COMPAT_NO_MERGE |	\
+	 HSLAB_COMPAT_MEM_SPREAD)
+
 extern struct workqueue_struct *hslab_wq;
 void hslab_drain_soon(void);
 extern struct mutex hslab_mutex;
 extern struct list_head hslab_caches;		/* hslab_mutex */
+struct hslab_cache *hslab_cache_by_id(unsigned int id);
 struct hslab_cache *hslab_cache_make(const char *name, unsigned int size,
 				     const struct hslab_args *args,
 				     const char *owner,

@@ -5,6 +5,7 @@
 #define pr_fmt(fmt) "hslab: " fmt
 
 #include <linux/bitmap.h>
+#include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/random.h>
 
@@ -118,6 +119,31 @@ void hslab_domain_of(struct hslab_domain *domain,
 LIST_HEAD(hslab_stores);
 
 static DECLARE_BITMAP(hslab_store_ids, HSLAB_STORES_MAX);
+
+/* Stores by their kmem_cache. RCU readers. */
+#define HSLAB_BY_KMEM_BITS	6
+
+static DEFINE_HASHTABLE(hslab_by_kmem, HSLAB_BY_KMEM_BITS);
+static DEFINE_RAW_SPINLOCK(hslab_by_kmem_lock);	/* leaf; for those who change it */
+
+/*
+ * The store of the slab page that @object is in; NULL for what is in no slab page, or
+ * in one of another. In an RCU read-side critical section, any context but NMI.
+ */
+struct hslab_store *hslab_store_of(const void *object)
+{
+	const struct kmem_cache *kmem;
+	struct hslab_store *store;
+
+	if (!hslab_slab_cache_off || !hslab_compat_in_slab(object))
+		return NULL;
+	kmem = hslab_slab_cache(object);
+	hash_for_each_possible_rcu(hslab_by_kmem, store, by_kmem,
+				   (unsigned long)kmem)
+		if (store->kmem == kmem)
+			return store;
+	return NULL;
+}
 
 /* A store that takes such a cache in, or NULL. */
 struct hslab_store *hslab_store_find(const struct hslab_geometry *geometry,
@@ -250,6 +276,10 @@ struct hslab_store *hslab_store_create(const struct hslab_geometry *geometry,
 		hslab_store_free(store);
 		return ERR_PTR(-ENOMEM);
 	}
+	raw_spin_lock_irq(&hslab_by_kmem_lock);
+	hash_add_rcu(hslab_by_kmem, &store->by_kmem,
+		     (unsigned long)store->kmem);
+	raw_spin_unlock_irq(&hslab_by_kmem_lock);
 	return store;
 }
 
@@ -270,6 +300,9 @@ void hslab_store_destroy(struct hslab_store *store)
 		__module_get(THIS_MODULE);
 		return;
 	}
+	raw_spin_lock_irq(&hslab_by_kmem_lock);
+	hash_del_rcu(&store->by_kmem);
+	raw_spin_unlock_irq(&hslab_by_kmem_lock);
 	kmem_cache_destroy(store->kmem);
 	hslab_store_free(store);
 }

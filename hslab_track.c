@@ -303,25 +303,18 @@ bool hslab_track_read(const struct hslab_store *store, const void *object,
 void hslab_track_fault(struct hslab_fault *fault)
 {
 	const void *object = fault->object;
-	unsigned int id;
+	struct hslab_store *store;
 	u64 plain;
 
-	if (!hslab_slab_cache_off || !object || !hslab_compat_in_slab(object) ||
-	    !IS_ALIGNED((unsigned long)object, sizeof(u64)))
+	if (!object || !IS_ALIGNED((unsigned long)object, sizeof(u64)))
 		return;
 	rcu_read_lock();
-	for (id = 0; id < HSLAB_STORES_MAX; id++) {
-		struct hslab_store *store = READ_ONCE(hslab_store_of_ctor[id]);
-
-		if (!store || store->kmem != hslab_slab_cache(object))
-			continue;
-		if (store->geometry.tracked &&
-		    hslab_compat_to_slab_end(object) >=
-		    store->tag_off + hslab_tag_bytes(&store->geometry) &&
-		    !hslab_track_read(store, object, &plain, fault->tracks))
-			memset(fault->tracks, 0, sizeof(fault->tracks));
-		break;
-	}
+	store = hslab_store_of(object);
+	if (store && store->geometry.tracked &&
+	    hslab_compat_to_slab_end(object) >=
+	    store->tag_off + hslab_tag_bytes(&store->geometry) &&
+	    !hslab_track_read(store, object, &plain, fault->tracks))
+		memset(fault->tracks, 0, sizeof(fault->tracks));
 	rcu_read_unlock();
 }
 

@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 
 struct hslab_cache;
+struct list_lru;
 
 /**
  * struct hslab_args - the optional properties of a cache
@@ -82,6 +83,8 @@ int hslab_set_policy(struct hslab_cache *cache, const char *policy,
 
 void *hslab_alloc(struct hslab_cache *cache, gfp_t gfp) __malloc;
 void *hslab_alloc_node(struct hslab_cache *cache, gfp_t gfp, int node) __malloc;
+void *hslab_alloc_lru(struct hslab_cache *cache, struct list_lru *lru,
+		      gfp_t gfp) __malloc;
 int hslab_alloc_bulk(struct hslab_cache *cache, gfp_t gfp, size_t nr,
 		     void **objects);
 void hslab_free(struct hslab_cache *cache, void *object);
@@ -200,5 +203,16 @@ static inline mempool_t *hslab_mempool_create(int min_nr,
 	return mempool_create(min_nr, hslab_mempool_alloc, hslab_mempool_free,
 			      cache);
 }
+
+/* hslab_kmem.c: for hslab_compat_kmem.h, which has existing code use them. */
+struct hslab_cache *hslab_kmem_create(const char *name, unsigned int size,
+				      const struct hslab_args *args,
+				      struct module *owner);
+void hslab_kmem_kfree(const void *object);
+void hslab_kmem_kvfree(const void *object);
+void hslab_kmem_kfree_sensitive(const void *object);
+void hslab_kmem_free_stray(void *object);
+bool hslab_kmem_free_rcu(void *head, const void *what);
+bool hslab_kmem_dump(void *address);
 
 #endif /* _LINUX_HSLAB_H */
