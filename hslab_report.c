@@ -129,7 +129,8 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 			hslab_print(seq, "hslab:   pointer is %d bytes into it",
 				    f->offset);
 		else
-			hslab_print(seq, "hslab:   not an object of the cache");
+			hslab_print(seq, "hslab:   not an object of %s cache",
+				    f->size ? "the" : "any");
 		break;
 	case HSLAB_OVERFLOW:
 		hslab_print(seq, "hslab:   written past its end");

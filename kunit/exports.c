@@ -19,6 +19,9 @@ EXPORT(hslab_first_bad_fill);
 /* hslab_ctor.c */
 EXPORT(hslab_store_of_ctor);
 
+/* hslab_check.c */
+EXPORT(hslab_identify);
+
 /* hslab_merge.c */
 EXPORT(hslab_merge_decide);
 EXPORT(hslab_slot_size);
