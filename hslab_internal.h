@@ -732,6 +732,8 @@ int hslab_track_prepare(struct hslab_cache *cache, bool track);
 void hslab_track_free_cache(struct hslab_cache *cache);
 
 /* hslab_symbol.c */
+__printf(3, 4)
+void hslab_line(struct seq_file *seq, bool warning, const char *fmt, ...);
 void hslab_symbol(char *text, size_t size, unsigned long addr, u64 when);
 unsigned long hslab_symbol_caller(const struct hslab_track *track);
 void hslab_track_print(struct seq_file *seq, const struct hslab_fault *fault);

@@ -78,22 +78,8 @@ static DEFINE_RAW_SPINLOCK(hslab_print_lock);
 
 static DEFINE_RATELIMIT_STATE(hslab_ratelimit, 5 * HZ, 10);
 
-/* One printer, two sinks: the console without a seq_file. */
-static __printf(2, 3) void hslab_print(struct seq_file *seq,
-				       const char *fmt, ...)
-{
-	struct va_format vaf;
-	va_list args;
-
-	va_start(args, fmt);
-	vaf.fmt = fmt;
-	vaf.va = &args;
-	if (seq)
-		seq_printf(seq, "%pV\n", &vaf);
-	else
-		pr_err("%pV\n", &vaf);
-	va_end(args);
-}
+/* A line of a report, to the console without a seq_file. */
+#define hslab_print(seq, ...)	hslab_line(seq, false, __VA_ARGS__)
 
 /* Where an object is that nobody may free, or own; NULL if it is simply free. */
 static const char *hslab_place(enum hslab_state state)

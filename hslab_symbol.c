@@ -101,8 +101,7 @@ unsigned long hslab_symbol_caller(const struct hslab_track *track)
  */
 
 /* A line, to a file or (without) the console, as a warning or an error. */
-static __printf(3, 4) void hslab_line(struct seq_file *seq, bool warning,
-				      const char *fmt, ...)
+void hslab_line(struct seq_file *seq, bool warning, const char *fmt, ...)
 {
 	struct va_format vaf;
 	va_list args;

@@ -10,44 +10,29 @@
 
 #include "provoke.h"
 
-/* Frees, one of which at least is hslab_free_rcu(). */
-static int provoke_rcu_twice(const struct provoke_violation *v)
-{
-	struct hslab_cache *cache = provoke_handle(v->id);
-	void *object = hslab_alloc(cache, GFP_KERNEL);
+/* Free an object twice; which frees are hslab_free_rcu() is in v->at, as bits. */
+#define FIRST_BY_RCU	1
+#define SECOND_BY_RCU	2
 
-	if (!object)
-		return -ENOMEM;
-	rcu_read_lock();
-	hslab_free_rcu(cache, object);
-	hslab_free_rcu(cache, object);
-	rcu_read_unlock();
-	return 0;
+static void provoke_free_by(struct hslab_cache *cache, void *object, bool by_rcu)
+{
+	if (by_rcu)
+		hslab_free_rcu(cache, object);
+	else
+		hslab_free(cache, object);
 }
 
-static int provoke_rcu_free(const struct provoke_violation *v)
+static int provoke_free_twice(const struct provoke_violation *v)
 {
 	struct hslab_cache *cache = provoke_handle(v->id);
 	void *object = hslab_alloc(cache, GFP_KERNEL);
 
 	if (!object)
 		return -ENOMEM;
-	rcu_read_lock();
-	hslab_free_rcu(cache, object);
-	hslab_free(cache, object);
+	rcu_read_lock();	/* no grace period ends in between */
+	provoke_free_by(cache, object, v->at & FIRST_BY_RCU);
+	provoke_free_by(cache, object, v->at & SECOND_BY_RCU);
 	rcu_read_unlock();
-	return 0;
-}
-
-static int provoke_free_rcu(const struct provoke_violation *v)
-{
-	struct hslab_cache *cache = provoke_handle(v->id);
-	void *object = hslab_alloc(cache, GFP_KERNEL);
-
-	if (!object)
-		return -ENOMEM;
-	hslab_free(cache, object);
-	hslab_free_rcu(cache, object);
 	return 0;
 }
 
@@ -64,16 +49,20 @@ static int provoke_overflow_rcu(const struct provoke_violation *v)
 }
 
 static const struct provoke_violation provoke_rcu_violations[] = {
-	{ .name = "free-rcu-twice", .run = provoke_rcu_twice,
+	{ .name = "free-rcu-twice", .run = provoke_free_twice,
+	  .at = FIRST_BY_RCU | SECOND_BY_RCU,
 	  REPORTED("provoke", "double-free", -1),
 	  .what = "hslab_free_rcu() of an object that waits for a grace period" },
-	{ .name = "free-rcu-free", .run = provoke_rcu_free,
+	{ .name = "free-rcu-free", .run = provoke_free_twice,
+	  .at = FIRST_BY_RCU,
 	  REPORTED("provoke", "double-free", -1),
 	  .what = "hslab_free() of such an object" },
-	{ .name = "free-free-rcu", .run = provoke_free_rcu,
+	{ .name = "free-free-rcu", .run = provoke_free_twice,
+	  .at = SECOND_BY_RCU,
 	  REPORTED("provoke", "double-free", -1),
 	  .what = "hslab_free_rcu() of a free object" },
-	{ .name = "free-rcu-typesafe", .run = provoke_rcu_twice,
+	{ .name = "free-rcu-typesafe", .run = provoke_free_twice,
+	  .at = FIRST_BY_RCU | SECOND_BY_RCU,
 	  .id = PROVOKE_RCU, REPORTED("provoke-rcu", "double-free", -1),
 	  .what = "hslab_free_rcu() twice in a SLAB_TYPESAFE_BY_RCU cache" },
 	{ .name = "free-rcu-overflow", .run = provoke_overflow_rcu,
