@@ -14,6 +14,8 @@ shopt -s inherit_errexit
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PROG=${0##*/}
 HOME=${HOME:-~}
+# Where depmod and mkfs are; a user's PATH has it not.
+PATH=$PATH:/usr/sbin:/sbin
 HSLAB_CACHE=${HSLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hslab}
 
 # Exit status of die(); a script whose status carries meaning picks its own.
