@@ -64,6 +64,20 @@ static noinline void *hslab_failed_alloc(struct hslab_route *route)
 	return NULL;
 }
 
+/*
+ * SLUB has no object. One in quarantine will do, unless it was charged to a memory
+ * cgroup, which may not be the new owner's.
+ */
+static noinline void *hslab_last_resort(struct hslab_route *route)
+{
+	void *object = NULL;
+
+	if (READ_ONCE(route->quarantine) && !in_nmi() &&
+	    !(route->cache->geometry.flags & SLAB_ACCOUNT))
+		object = hslab_quarantine_take(route);
+	return object ? object : hslab_failed_alloc(route);
+}
+
 /* Give the bytes between the end of an object and its tag a value to check. */
 static void hslab_set_padding(const struct hslab_route *route, u64 *words)
 {
@@ -226,8 +240,10 @@ static __always_inline void *hslab_do_alloc(struct hslab_cache *cache,
 
 	if (unlikely(!words)) {
 		words = hslab_from_slub(route, gfp, node, lru);
-		if (!words)
-			return hslab_failed_alloc(route);
+		if (unlikely(!words))
+			words = hslab_last_resort(route);
+		if (unlikely(!words))
+			return NULL;
 	}
 	if (unlikely(over))
 		hslab_new_peak(route);

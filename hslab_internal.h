@@ -681,6 +681,7 @@ void hslab_to_slub(struct hslab_route *route, unsigned long nr, void **objects);
 int hslab_quarantine_prepare(struct hslab_route *route, unsigned int kb);
 void hslab_quarantine_commit(struct hslab_route *route, unsigned int kb);
 void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy);
+void *hslab_quarantine_take(struct hslab_route *route);
 void hslab_quarantine_empty(struct hslab_route *route);
 void hslab_quarantine_close(struct hslab_route *route);
 void hslab_quarantine_free(struct hslab_route *route);

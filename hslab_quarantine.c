@@ -385,6 +385,40 @@ void *hslab_quarantine_put(struct hslab_route *route, void *object, u64 policy)
 	return hslab_quarantine_leave(route, leaves, policy);
 }
 
+/**
+ * hslab_quarantine_take() - take an object back that is in quarantine
+ * @route: a route that has a quarantine
+ *
+ * For when SLUB has none: better one that was free for too short a time than none.
+ *
+ * Context: any but NMI.
+ * Return: an object that is FREE, and was verified, or NULL.
+ */
+void *hslab_quarantine_take(struct hslab_route *route)
+{
+	u64 policy = READ_ONCE(route->policy);
+	struct hslab_quarantine_cpu *c;
+	void *object;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		c = per_cpu_ptr(route->quarantine->cpu, cpu);
+		while (READ_ONCE(c->nr) && hslab_part_trylock(c)) {
+			object = hslab_part_pop(c);
+			hslab_part_unlock(c);
+			if (object && hslab_still_sound(route, object,
+							HSLAB_QUARANTINED))
+				object = hslab_quarantine_leave(route, object,
+								policy);
+			else
+				object = NULL;
+			if (object)
+				return object;
+		}
+	}
+	return NULL;
+}
+
 /* Take up to @max objects out of a part that has more than @keep. */
 static unsigned long hslab_part_take(struct hslab_route *route,
 				     struct hslab_quarantine_cpu *c,

@@ -465,6 +465,43 @@ static void bound_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
 }
 
+/*
+ * When SLUB has none any more, what is in quarantine is handed out, and what was
+ * damaged there is not.
+ */
+static void given_out_when_short(struct kunit *test)
+{
+	enum { MOST = 2048 };
+	struct hslab_cache *cache = hslab_test_cache(test, "kunit-short",
+						     SZ_1M - 64, NULL);
+	void **objects = kunit_kcalloc(test, MOST, sizeof(*objects), GFP_KERNEL);
+	const gfp_t gfp = __GFP_NOWARN | __GFP_NOMEMALLOC;
+	unsigned int i, nr, again = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	hslab_test_policy(test, cache, "profile", "debug");
+	hslab_test_policy(test, cache, "quarantine_kb", "1048576");
+	for (nr = 0; nr < MOST; nr++) {
+		objects[nr] = hslab_alloc(cache, gfp);
+		if (!objects[nr])
+			break;
+	}
+	KUNIT_EXPECT_GT(test, nr, 8);
+	for (i = 0; i < nr; i++)
+		hslab_free(cache, objects[i]);
+	KUNIT_EXPECT_EQ(test, nr, held(cache));
+	hslab_plant_byte(objects[0] + SZ_64K, 0xee);
+
+	while (again < nr && (objects[again] = hslab_alloc(cache, gfp)))
+		again++;
+	KUNIT_EXPECT_EQ(test, nr - 1, again);
+	KUNIT_EXPECT_EQ(test, 0, held(cache));
+	KUNIT_EXPECT_EQ(test, 1,
+			hslab_test_faults(cache, HSLAB_WRITE_AFTER_FREE));
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+	hslab_free_bulk(cache, again, objects);
+}
+
 /* Everything at once: nobody gets an object that somebody has. */
 static void drained_under_load(struct kunit *test)
 {
@@ -519,8 +556,9 @@ static struct kunit_case quarantine_tests[] = {
 	KUNIT_CASE(bad_tag_is_kept),
 	KUNIT_CASE(toggles),
 	KUNIT_CASE(distances_are_spread),
-	KUNIT_CASE(bound_holds),
-	KUNIT_CASE(drained_under_load),
+	KUNIT_CASE_SLOW(bound_holds),
+	KUNIT_CASE_SLOW(given_out_when_short),
+	KUNIT_CASE_SLOW(drained_under_load),
 	{}
 };
 
