@@ -580,7 +580,8 @@ EXPORT_SYMBOL_GPL(hslab_set_policy);
 
 int __init hslab_cache_init(void)
 {
-	hslab_wq = alloc_workqueue("hslab", WQ_UNBOUND, 0);
+	/* A worker that memory reclaim waits for may destroy a cache. */
+	hslab_wq = alloc_workqueue("hslab", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return hslab_wq ? 0 : -ENOMEM;
 }
 

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "hslab needs Linux 6.1 or later"
@@ -209,6 +210,13 @@ static __always_inline bool hslab_compat_maybe_code(unsigned long word)
 	return (long)word < 0;
 #endif
 }
+
+/* Of a workqueue with workers on each CPU: what is not said before 6.18, and since is. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+#define HSLAB_COMPAT_WQ_PERCPU	0
+#else
+#define HSLAB_COMPAT_WQ_PERCPU	WQ_PERCPU
+#endif
 
 /* Nanoseconds that the current task has waited for a CPU so far. */
 static inline u64 hslab_compat_waited(void)

@@ -131,6 +131,8 @@ void hslab_magazine_drain(struct hslab_route *route)
 		hslab_magazine_clear(route, cpu);
 }
 
+static struct workqueue_struct *hslab_magazine_wq;
+
 /* One CPU's part of hslab_magazine_empty(). */
 struct hslab_emptying {
 	struct work_struct work;
@@ -174,7 +176,7 @@ void hslab_magazine_empty(struct hslab_route *route)
 
 		e->route = route;
 		INIT_WORK(&e->work, hslab_magazine_empty_cpu);
-		schedule_work_on(cpu, &e->work);
+		queue_work_on(cpu, hslab_magazine_wq, &e->work);
 	}
 	for_each_online_cpu(cpu)
 		flush_work(&per_cpu_ptr(works, cpu)->work);
@@ -214,12 +216,21 @@ static enum cpuhp_state hslab_magazine_state;
 
 int __init hslab_magazine_init(void)
 {
-	int state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
-					      "hslab:magazine", NULL,
-					      hslab_magazine_dead);
+	int state;
 
-	if (state < 0)
+	/* As SLUB's own: a worker that memory reclaim waits for may shrink a cache. */
+	hslab_magazine_wq = alloc_workqueue("hslab_magazine",
+					    WQ_MEM_RECLAIM |
+					    HSLAB_COMPAT_WQ_PERCPU, 0);
+	if (!hslab_magazine_wq)
+		return -ENOMEM;
+	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					  "hslab:magazine", NULL,
+					  hslab_magazine_dead);
+	if (state < 0) {
+		destroy_workqueue(hslab_magazine_wq);
 		return state;
+	}
 	hslab_magazine_state = state;
 	return 0;
 }
@@ -227,4 +238,5 @@ int __init hslab_magazine_init(void)
 void hslab_magazine_exit(void)
 {
 	cpuhp_remove_state_nocalls(hslab_magazine_state);
+	destroy_workqueue(hslab_magazine_wq);
 }

@@ -17,6 +17,7 @@
 #include <linux/spinlock.h>
 #include <linux/swab.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 #include <trace/events/printk.h>
 
 #include "hslab_kunit.h"
@@ -581,6 +582,115 @@ static void kfree_rcu_and_destroy(struct kunit *test)
 }
 
 /*
+ * KFREE_RCU_WQ_DESTROY: the same, by a worker that memory reclaim may wait for
+ */
+struct destroyer {
+	struct work_struct work;
+	struct hslab_cache *cache;
+	bool shrink;
+};
+
+static void destroy_work(struct work_struct *work)
+{
+	struct destroyer *d = container_of(work, struct destroyer, work);
+
+	if (d->shrink)
+		hslab_cache_shrink(d->cache);
+	hslab_cache_destroy(d->cache);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(destroy_wq, destroy_workqueue,
+			    struct workqueue_struct *);
+
+static struct workqueue_struct *reclaim_wq(struct kunit *test)
+{
+	struct workqueue_struct *wq =
+		alloc_workqueue("hslab-kunit",
+				WQ_HIGHPRI | WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+
+	KUNIT_ASSERT_NOT_NULL(test, wq);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, destroy_wq, wq));
+	return wq;
+}
+
+/* A cache with @nr objects on their way, which a worker is about to destroy. */
+static void on_their_way(struct kunit *test, struct destroyer *d,
+			 struct remains *r, const char *profile,
+			 unsigned int nr)
+{
+	struct hslab_args args = { .profile = profile };
+	void *object[50];
+
+	KUNIT_ASSERT_LE(test, nr, ARRAY_SIZE(object));
+	d->cache = hslab_cache_create("kunit-slub", sizeof(struct rcu_head),
+				      &args);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(d->cache));
+	remember(r, d->cache);
+	KUNIT_ASSERT_EQ(test, nr,
+			hslab_alloc_bulk(d->cache, GFP_KERNEL, nr, object));
+	hslab_free_rcu_bulk(d->cache, nr, object);
+}
+
+/* At whatever stage the objects are. */
+static void kfree_rcu_wq_destroy(struct kunit *test)
+{
+	static const unsigned int delays[] = { 0, 0, 1, 2, 3, 5, 8, 13, 30, 60 };
+	const char *const *profile = test->param_value;
+	struct workqueue_struct *wq = reclaim_wq(test);
+	unsigned long reports = hslab_nr_reports();
+	struct destroyer d = { };
+	struct remains r;
+	unsigned int i;
+
+	INIT_WORK_ONSTACK(&d.work, destroy_work);
+	for (i = 0; i < ARRAY_SIZE(delays); i++) {
+		d.shrink = i % 2;
+		on_their_way(test, &d, &r, *profile, i % 3 ? 50 : 1);
+		msleep(delays[i]);
+		queue_work(wq, &d.work);
+		flush_work(&d.work);
+		KUNIT_EXPECT_FALSE(test, is_registered(&r));
+		KUNIT_EXPECT_TRUE_MSG(test,
+				      hslab_test_eventually(!has_store(&r)),
+				      "%u ms", delays[i]);
+	}
+	destroy_work_on_stack(&d.work);
+	KUNIT_EXPECT_EQ(test, reports, hslab_nr_reports());
+}
+
+/* While they certainly wait: somebody reads. The destroyer waits with them. */
+static void wq_destroy_waits(struct kunit *test)
+{
+	const char *const *profile = test->param_value;
+	struct workqueue_struct *wq = reclaim_wq(test);
+	unsigned long reports = hslab_nr_reports(), waiting;
+	struct hslab_reader *reader = hslab_test_reader(test);
+	struct destroyer d = { };
+	struct remains r;
+	bool there;
+	s64 live;
+
+	INIT_WORK_ONSTACK(&d.work, destroy_work);
+	on_their_way(test, &d, &r, *profile, 50);
+	waiting = hslab_rcu_objects(hslab_test_route(d.cache));
+	queue_work(wq, &d.work);
+	msleep(100);
+	there = has_store(&r) && work_busy(&d.work);
+	live = there ? hslab_cache_live(d.cache) : 0;
+	hslab_test_reader_leaves(reader);
+	flush_work(&d.work);
+	destroy_work_on_stack(&d.work);
+
+	KUNIT_EXPECT_EQ(test, 50, waiting);
+	KUNIT_EXPECT_TRUE(test, there);
+	KUNIT_EXPECT_EQ(test, 50, live);
+	KUNIT_EXPECT_FALSE(test, is_registered(&r));
+	KUNIT_EXPECT_TRUE(test, hslab_test_eventually(!has_store(&r)));
+	KUNIT_EXPECT_EQ(test, reports, hslab_nr_reports());
+}
+
+/*
  * LEAK_DESTROY: a cache is destroyed with an object live
  */
 
@@ -738,6 +848,8 @@ static struct kunit_case slub_tests[] = {
 	KUNIT_CASE(kmalloc_redzone_access),
 	KUNIT_CASE(kmalloc_has_no_rest),
 	KUNIT_CASE_PARAM(kfree_rcu_and_destroy, rcu_gen_params),
+	KUNIT_CASE_PARAM(kfree_rcu_wq_destroy, profile_gen_params),
+	KUNIT_CASE_PARAM(wq_destroy_waits, profile_gen_params),
 	KUNIT_CASE_PARAM(leak_destroy, leak_gen_params),
 	{}
 };
