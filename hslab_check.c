@@ -140,10 +140,24 @@ static void hslab_bad_tag(struct hslab_route *route, void *object, u64 word,
 			    sizeof(word));
 }
 
+/* SLUB handed out what is none of its objects. Nothing there is ours to touch. */
+static noinline void hslab_judge_astray(struct hslab_route *route,
+					const void *object, unsigned long caller)
+{
+	struct hslab_cache *cache = route->cache;
+	struct hslab_fault fault;
+
+	hslab_fault_init(&fault, HSLAB_NOT_FREED, cache, object, caller);
+	fault.astray = true;
+	fault.nr = atomic64_inc_return(&cache->faults[HSLAB_NOT_FREED]);
+	hslab_report(&fault);	/* there is no record to be read */
+}
+
 /**
  * hslab_judge_held() - tell what is wrong with an object that is not live
  * @route: its route
- * @object: the object, which SLUB handed out, or hslab has kept; it is set aside
+ * @object: the object, which SLUB handed out, or hslab has kept; it is set aside,
+ *	if it is one
  * @expected: the state it should be in
  * @caller: who wanted it, or let it go
  *
@@ -160,6 +174,11 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 	u64 state = plain & HSLAB_STATE_MASK;
 	struct hslab_fault fault;
 
+	if (expected == HSLAB_FREE && !whole &&
+	    hslab_slab_astray(store, object)) {
+		hslab_judge_astray(route, object, caller);
+		return;
+	}
 	if (hslab_clear_suspect(store, object, word))
 		return;		/* its last free was reported */
 	if (whole && state == HSLAB_ASIDE && expected != HSLAB_FREE)

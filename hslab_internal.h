@@ -514,6 +514,7 @@ struct hslab_fault {
 	u64 nr;				/* how many of this kind the cache has had */
 
 	unsigned long gone;		/* NOT_FREED: objects whose page has gone; or 0 */
+	bool astray;			/* NOT_FREED: it is no object of the cache */
 	unsigned long caller;		/* who allocated or freed */
 	struct hslab_track tracks[HSLAB_NR_EV];	/* of the object, if it is tracked */
 
@@ -541,6 +542,7 @@ extern struct hslab_store *hslab_store_of_ctor[HSLAB_STORES_MAX];
 extern unsigned int hslab_slab_cache_off;
 void hslab_slab_learn(struct hslab_store *store, const void *object);
 bool hslab_slab_is_slot(const struct hslab_store *store, const void *object);
+bool hslab_slab_astray(const struct hslab_store *store, const void *object);
 typedef void hslab_walk_t(struct hslab_store *store, void *object, void *arg);
 long hslab_slab_walk(struct hslab_store *store, hslab_walk_t *fn, void *arg);
 void hslab_slab_init(void);

@@ -194,8 +194,10 @@ static void hslab_leak_take(struct hslab_route *route, unsigned long slots,
 	migrate_enable();
 	for (i = 0; i < nr; i++) {
 		u64 word = READ_ONCE(*hslab_tag(objects[i], store->tag_off));
+		u64 plain = hslab_decode(store, objects[i], word);
 
-		if (hslab_decode(store, objects[i], word) == live)
+		if (plain == live || (!hslab_tag_whole(plain, store->plain) &&
+				      hslab_slab_astray(store, objects[i])))
 			hslab_judge_held(route, objects[i], HSLAB_FREE,
 					 _THIS_IP_);
 		else

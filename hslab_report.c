@@ -135,6 +135,11 @@ static void hslab_print_kind(struct seq_file *seq, const struct hslab_fault *f)
 			hslab_print(seq, "hslab:   their slab pages have gone: freed around hslab");
 			break;
 		}
+		if (f->astray) {
+			hslab_print(seq,
+				    "hslab:   no object of the cache: SLUB's free list is damaged");
+			break;
+		}
 		if (place) {
 			hslab_print(seq,
 				    "hslab:   hslab has it, and it %s: freed around hslab, or given out twice",

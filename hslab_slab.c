@@ -77,6 +77,24 @@ bool hslab_slab_is_slot(const struct hslab_store *store, const void *object)
 			object - page == phase;
 }
 
+/**
+ * hslab_slab_astray() - is what SLUB handed out no object of a store?
+ * @store: the store
+ * @object: what SLUB handed out, with no tag of @store; nothing there is touched
+ *
+ * Who overwrites SLUB's free pointers can make it hand out anything.
+ *
+ * Context: any but NMI.
+ * Return: true if that is certain.
+ */
+bool hslab_slab_astray(const struct hslab_store *store, const void *object)
+{
+	if (!hslab_compat_in_slab(object))
+		return true;
+	return hslab_slab_cache_off && !hslab_compat_is_kfence(object) &&
+	       !hslab_slab_is_slot(store, object);
+}
+
 /* Is @page the first of a slab page of @store? */
 static bool hslab_is_slab_of(const struct hslab_store *store, struct page *page)
 {

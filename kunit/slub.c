@@ -420,6 +420,96 @@ static void next_pointer_to_live(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, hslab_test_all_faults(cache));
 }
 
+/* Where there is no object of the cache's. */
+static u8 astray[4 * SIZE];
+
+static void *in_module(struct kunit *test, void **object, unsigned int nr)
+{
+	memset(astray, DIRT, sizeof(astray));
+	return astray;
+}
+
+static void *in_others(struct kunit *test, void **object, unsigned int nr)
+{
+	void *memory = kunit_kmalloc(test, sizeof(astray), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	memset(memory, DIRT, sizeof(astray));
+	return memory;
+}
+
+/* 16 bytes into a live object, so that the tag and the link are the next one's. */
+static void *in_object(struct kunit *test, void **object, unsigned int nr)
+{
+	unsigned int i, j;
+
+	for (i = 3; i < nr; i++)
+		for (j = 3; j < nr; j++)
+			if (object[i] + LINK + sizeof(void *) == object[j])
+				return object[i] + 16;
+	KUNIT_ASSERT_TRUE_MSG(test, false, "no two objects are in turn");
+	return NULL;
+}
+
+struct astray_case {
+	const char *name;
+	void *(*place)(struct kunit *test, void **object, unsigned int nr);
+};
+
+static const struct astray_case astray_cases[] = {
+	{ "module data", in_module },
+	{ "another cache's", in_others },
+	{ "inside of an object", in_object },
+};
+
+KUNIT_ARRAY_PARAM_DESC(astray, astray_cases, name);
+
+/* It is not handed out, and as it is none of hslab's, it is not even written to. */
+static void next_pointer_astray(struct kunit *test)
+{
+	enum { NR = 40 };
+	const struct astray_case *c = test->param_value;
+	unsigned long reports = hslab_nr_reports();
+	struct hslab_cache *cache;
+	void *object[NR], *place;
+	u64 secret, link;
+
+	cache = listed_cache(test, object, NR);
+	place = c->place(test, object, NR);
+	link = link_of(place);
+	secret = free_three(test, cache, object);
+	set_link(place, secret, object[1]);
+	set_link(object[0], secret, place);
+	KUNIT_EXPECT_PTR_EQ(test, object[0], hslab_alloc(cache, GFP_KERNEL));
+	KUNIT_EXPECT_EQ(test, reports, hslab_nr_reports());
+	KUNIT_EXPECT_PTR_EQ(test, object[1], hslab_alloc(cache, GFP_KERNEL));
+	hslab_plant(place + LINK, &link, sizeof(link));
+
+	KUNIT_EXPECT_EQ(test, reports + 1, hslab_nr_reports());
+	hslab_test_expect(test, &(struct hslab_expect) {
+		.kind = "not-freed", .cache = cache, .object = place,
+		.offset = -1, .nr = 1,
+		.more = "no object of the cache: SLUB's free list is damaged",
+		.caller = next_pointer_astray,
+	});
+	KUNIT_EXPECT_EQ(test, 1, hslab_test_all_faults(cache));
+	KUNIT_EXPECT_EQ(test, 0, atomic64_read(&cache->aside));
+	KUNIT_EXPECT_EQ(test, 0, hslab_test_store(cache)->nr_aside);
+	if (c->place != in_object)
+		KUNIT_EXPECT_TRUE(test, hslab_peek_all(place, DIRT,
+						       sizeof(astray)));
+	else
+		KUNIT_EXPECT_TRUE(test, hslab_peek_all(place + SIZE, DIRT,
+						       SIZE));
+
+	object[2] = NULL;		/* the one that is still free */
+	KUNIT_EXPECT_EQ(test, NR - 1, hslab_cache_live(cache));
+	hslab_free_bulk(cache, NR, object);
+	KUNIT_EXPECT_EQ(test, 0, hslab_cache_live(cache));
+	KUNIT_EXPECT_FALSE(test, comes_back(test, cache, place));
+	KUNIT_EXPECT_EQ(test, reports + 1, hslab_nr_reports());
+}
+
 /*
  * KMALLOC_REDZONE_ACCESS: memory is written to beyond the size that was asked for
  */
@@ -845,6 +935,7 @@ static struct kunit_case slub_tests[] = {
 	KUNIT_CASE_PARAM(clobber_free, free_gen_params),
 	KUNIT_CASE_PARAM(next_pointer_is_none, link_gen_params),
 	KUNIT_CASE(next_pointer_to_live),
+	KUNIT_CASE_PARAM(next_pointer_astray, astray_gen_params),
 	KUNIT_CASE(kmalloc_redzone_access),
 	KUNIT_CASE(kmalloc_has_no_rest),
 	KUNIT_CASE_PARAM(kfree_rcu_and_destroy, rcu_gen_params),
