@@ -25,6 +25,7 @@ help:
 	@echo 'In virtual machines, on stock Debian kernels (KERNELS="$(KERNELS)"):'
 	@echo '  demo              see hslab at work'
 	@echo '  check             run all tests'
+	@echo '  peers             run file systems, network modules and heap tests of the kernel on it'
 	@echo '  torture           everything at once, for MINUTES=$(MINUTES) a kernel'
 	@echo '  bench             count instructions, beside SLUB'
 	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
@@ -56,6 +57,10 @@ demo:
 check:
 	@scripts/check $(KERNELS)
 
+peers:
+	@scripts/setup build vm kunit peers
+	@scripts/peers $(KERNELS)
+
 torture:
 	@scripts/setup build vm
 	@scripts/torture --minutes $(MINUTES) $(KERNELS)
@@ -71,4 +76,4 @@ lint:
 	@scripts/lint $(KERNELS)
 
 .PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
-	check torture bench shell lint
+	check peers torture bench shell lint
