@@ -163,24 +163,14 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 	return true;
 }
 
-static __always_inline void *hslab_slub_alloc(struct hslab_route *route,
-					      gfp_t gfp, int node,
-					      struct list_lru *lru)
-{
-	if (unlikely(lru))
-		return kmem_cache_alloc_lru(route->kmem, lru, gfp);
-	if (node == NUMA_NO_NODE)
-		return kmem_cache_alloc(route->kmem, gfp);
-	return kmem_cache_alloc_node(route->kmem, gfp, node);
-}
-
 /* The same, and the object's page may get a pin. */
 static noinline void *hslab_pinned_alloc(struct hslab_route *route, gfp_t gfp,
 					 int node, struct list_lru *lru)
 {
 	void *object = hslab_slub_alloc(route, gfp, node, lru);
 
-	return object ? hslab_pin_page(route, object, gfp, node) : NULL;
+	return object ? hslab_pin_page(route, object, gfp, node, lru) :
+			NULL;
 }
 
 static noinline void *hslab_from_slub(struct hslab_route *route, gfp_t gfp,

@@ -708,11 +708,23 @@ void hslab_rcu_del(struct hslab_route *route);
 int hslab_rcu_init(void);
 void hslab_rcu_exit(void);
 
+/* What a route takes from SLUB. */
+static __always_inline void *hslab_slub_alloc(struct hslab_route *route,
+					      gfp_t gfp, int node,
+					      struct list_lru *lru)
+{
+	if (unlikely(lru))
+		return kmem_cache_alloc_lru(route->kmem, lru, gfp);
+	if (node == NUMA_NO_NODE)
+		return kmem_cache_alloc(route->kmem, gfp);
+	return kmem_cache_alloc_node(route->kmem, gfp, node);
+}
+
 /* hslab_pin.c */
 int hslab_pin_prepare(struct hslab_route *route, unsigned int pages);
 void hslab_pin_commit(struct hslab_route *route, unsigned int pages);
 void *hslab_pin_page(struct hslab_route *route, void *object, gfp_t gfp,
-		     int node);
+		     int node, struct list_lru *lru);
 void hslab_pin_release(struct hslab_route *route);
 void hslab_pin_free(struct hslab_route *route);
 unsigned long hslab_pin_scrub(struct hslab_route *route);

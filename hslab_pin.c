@@ -205,6 +205,7 @@ static void hslab_pin(struct hslab_route *route, void *object)
  * @object: the object
  * @gfp: the flags it was allocated with
  * @node: and the node
+ * @lru: and the list_lru, or NULL
  *
  * When the page is a new one, @object stays as its pin, and another object of
  * SLUB's takes its place. Is there none, or is there no other on a page, @object
@@ -214,7 +215,7 @@ static void hslab_pin(struct hslab_route *route, void *object)
  * Return: the object to hand out.
  */
 void *hslab_pin_page(struct hslab_route *route, void *object, gfp_t gfp,
-		     int node)
+		     int node, struct list_lru *lru)
 {
 	struct hslab_pins *pins = READ_ONCE(route->pins);
 	unsigned int tries;
@@ -230,8 +231,8 @@ void *hslab_pin_page(struct hslab_route *route, void *object, gfp_t gfp,
 			return object;
 		if (!hslab_pin_has_two(route->store, page))
 			break;
-		another = kmem_cache_alloc_node(route->kmem,
-						gfp | __GFP_NOWARN, node);
+		another = hslab_slub_alloc(route, gfp | __GFP_NOWARN, node,
+					   lru);
 		if (!another)
 			break;
 		hslab_pin(route, object);
