@@ -10,9 +10,9 @@
 # shellcheck disable=SC2034,SC2086,SC2317 # used and called by others; no path here has blanks
 set -u
 # shellcheck source-path=SCRIPTDIR source=ktap.sh
-. "${0%/*}/ktap.sh"
+. "${SELFTESTS:-${0%/*}}/ktap.sh"
 
-MODULES=${HSLAB_MODULES:-${0%/*}/..}
+MODULES=${HSLAB_MODULES:-${SELFTESTS:-${0%/*}}/..}
 SYS=/sys/kernel/hslab
 CACHES=$SYS/caches
 DBG=/sys/kernel/debug/hslab
@@ -166,7 +166,7 @@ log_since()
 # last_report: the newest record of debugfs's faults, without its time.
 last_report()
 {
-	tail -n 8 $DBG/faults |
+	tail -n 64 $DBG/faults |
 		awk '/^\[/ { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 

@@ -10,9 +10,9 @@
 # modules where modprobe finds them. A test ends with peer_end. Lines `# row:` are for
 # the table.
 # shellcheck disable=SC2034 # used by the tests
-MODULES=${HSLAB_MODULES:-${0%/*}/../..}
+SELFTESTS=${0%/*}/..
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
-. "${0%/*}/../lib.sh"
+. "$SELFTESTS/lib.sh"
 
 PEER_MODULES=''			# newest first
 ROW_ALLOCS=0 ROW_PEAK_KB=0 ROW_REPORTS=0 ROW_CACHES='' ROW_PLANTED=-
@@ -68,6 +68,13 @@ peer_count()
 	done
 }
 
+# reported N: are so many violations, of all caches?
+reported()
+{
+	faults
+	[ "$VALUE" = "$1" ]
+}
+
 # peer_clean WHAT: nothing was reported since hslab was loaded
 peer_clean()
 {
@@ -121,6 +128,22 @@ planted()
 		;;
 	*)	not_ok "planted bug: $1 is named" "expected: $3 in cache $2${4+, offset $4}" \
 			"got:      $planted_line"
+		;;
+	esac
+}
+
+# planted_by allocated|freed FUNCTION MODULE: whom the last report names, besides
+planted_by()
+{
+	planted_stack=$(last_report | awk -v who="$1 by" '
+		/^hslab:   [^ ]/ { on = index($0, "hslab:   " who) == 1; next }
+		on { print $2 }')
+	case $planted_stack in
+	*"$2+"*)
+		ok "it names who $1 it: $(echo "$planted_stack" | grep "^$2+" | head -n 1)"
+		;;
+	*)	not_ok "it names who $1 it" "expected: $2 of $3" "$(last_report |
+			sed 's/^/got:      /;2,$s/^/# /')"
 		;;
 	esac
 }
