@@ -32,18 +32,9 @@ static struct hslab_cache *hslab_class_for(const struct hslab_bucket *bucket,
 	return NULL;
 }
 
-/**
- * hslab_bucket_alloc() - allocate memory from a bucket set
- * @bucket: the set
- * @size: bytes, at most %HSLAB_KMALLOC_MAX
- * @gfp: allocation flags, without a DMA zone
- *
- * The memory is aligned to 8 bytes.
- *
- * Context: as @gfp says; any but NMI.
- * Return: the memory, ZERO_SIZE_PTR for a @size of 0, or NULL.
- */
-void *hslab_bucket_alloc(struct hslab_bucket *bucket, size_t size, gfp_t gfp)
+/* hslab_bucket_alloc() from a NUMA node, or NUMA_NO_NODE. */
+void *hslab_bucket_alloc_node(struct hslab_bucket *bucket, size_t size,
+			      gfp_t gfp, int node)
 {
 	struct hslab_cache *cache;
 
@@ -59,7 +50,23 @@ void *hslab_bucket_alloc(struct hslab_bucket *bucket, size_t size, gfp_t gfp)
 				    HSLAB_KMALLOC_MAX, size);
 		return NULL;
 	}
-	return hslab_alloc(cache, gfp);
+	return hslab_alloc_node(cache, gfp, node);
+}
+
+/**
+ * hslab_bucket_alloc() - allocate memory from a bucket set
+ * @bucket: the set
+ * @size: bytes, at most %HSLAB_KMALLOC_MAX
+ * @gfp: allocation flags, without a DMA zone
+ *
+ * The memory is aligned to 8 bytes.
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the memory, ZERO_SIZE_PTR for a @size of 0, or NULL.
+ */
+void *hslab_bucket_alloc(struct hslab_bucket *bucket, size_t size, gfp_t gfp)
+{
+	return hslab_bucket_alloc_node(bucket, size, gfp, NUMA_NO_NODE);
 }
 EXPORT_SYMBOL_GPL(hslab_bucket_alloc);
 
@@ -164,6 +171,8 @@ static void hslab_class_args(struct hslab_args *args, unsigned int size,
 			     const struct hslab_bucket_args *of)
 {
 	args->flags = of->flags & ~SLAB_PANIC;
+	if (of->natural)
+		args->align = size & -size;
 	if (of->useroffset >= size || !of->usersize)
 		return;
 	args->useroffset = of->useroffset;

@@ -494,6 +494,7 @@ struct hslab_bucket_args {
 	const char *name;
 	slab_flags_t flags;
 	unsigned int useroffset, usersize;
+	bool natural;			/* align as kmalloc() does */
 };
 
 /* A violation, from the finding to the last of debugfs's 64. */
@@ -797,6 +798,8 @@ void hslab_scrub_stop(struct hslab_cache *cache);
 int hslab_bucket_make(struct hslab_bucket *bucket,
 		      const struct hslab_bucket_args *args, const char *owner,
 		      enum hslab_cache_kind kind);
+void *hslab_bucket_alloc_node(struct hslab_bucket *bucket, size_t size,
+			      gfp_t gfp, int node);
 void hslab_bucket_retire(struct hslab_bucket *bucket);
 void hslab_bucket_forget(struct hslab_cache *cache);
 s64 hslab_bucket_live(const struct hslab_bucket *bucket);

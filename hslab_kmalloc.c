@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hslab_kmalloc() and hslab_kfree(): general-purpose size classes, a bucket set
- * (hslab_bucket.c) of hslab's own, which may merge as the policy says.
+ * (hslab_bucket.c) of hslab's own, which may merge as the policy says. And one
+ * more, for code that was written for kmalloc() and relies on its alignment.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
@@ -11,6 +12,7 @@
 #include "hslab_internal.h"
 
 static struct hslab_bucket hslab_general;
+static struct hslab_bucket hslab_natural;
 
 /**
  * hslab_kmalloc() - allocate memory from the general-purpose caches
@@ -44,6 +46,28 @@ void hslab_kfree(const void *object)
 }
 EXPORT_SYMBOL_GPL(hslab_kfree);
 
+/**
+ * hslab_kmem_kmalloc() - kmalloc_node() from hslab
+ * @size: bytes, at most %HSLAB_KMALLOC_MAX
+ * @gfp: allocation flags, without %HSLAB_KMEM_GFP_SLUB
+ * @node: NUMA node, or NUMA_NO_NODE
+ *
+ * As kmalloc() promises, the memory is aligned to the largest power of two that
+ * divides @size. What needs more than 8 bytes for that comes from caches
+ * hslab-kmalloc-16 to hslab-kmalloc-8192, which take twice the memory: the tag is
+ * behind an object, and the next one starts where it is aligned.
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the memory, for hslab_kmem_kfree(); ZERO_SIZE_PTR for a @size of 0, or NULL.
+ */
+void *hslab_kmem_kmalloc(size_t size, gfp_t gfp, int node)
+{
+	struct hslab_bucket *bucket = size % 16 ? &hslab_general : &hslab_natural;
+
+	return hslab_bucket_alloc_node(bucket, size, gfp, node);
+}
+EXPORT_SYMBOL_GPL(hslab_kmem_kmalloc);
+
 /*
  * The caches of modules keep this module loaded; these here are its own. So
  * when a module that may have used them has gone and left objects behind, the
@@ -58,7 +82,8 @@ static int hslab_module_gone(struct notifier_block *nb, unsigned long state,
 
 	if (state != MODULE_STATE_GOING || module == THIS_MODULE)
 		return NOTIFY_DONE;
-	live = hslab_bucket_live(&hslab_general);
+	live = hslab_bucket_live(&hslab_general) +
+	       hslab_bucket_live(&hslab_natural);
 	if (live && !hslab_kmalloc_held)
 		__module_get(THIS_MODULE);
 	else if (!live && hslab_kmalloc_held)
@@ -74,6 +99,7 @@ static struct notifier_block hslab_module_notifier = {
 void hslab_kmalloc_exit(void)
 {
 	unregister_module_notifier(&hslab_module_notifier);
+	hslab_bucket_retire(&hslab_natural);
 	hslab_bucket_retire(&hslab_general);
 }
 
@@ -82,14 +108,28 @@ int __init hslab_kmalloc_init(void)
 	static const struct hslab_bucket_args args = {
 		.name = KBUILD_MODNAME, .usersize = HSLAB_KMALLOC_MAX,
 	};
+	static const struct hslab_bucket_args natural_args = {
+		.name = KBUILD_MODNAME "-kmalloc",
+		.usersize = HSLAB_KMALLOC_MAX, .natural = true,
+	};
 	int err;
 
 	err = hslab_bucket_make(&hslab_general, &args, KBUILD_MODNAME,
 				HSLAB_CACHE_INTERNAL);
 	if (err)
 		return err;
+	err = hslab_bucket_make(&hslab_natural, &natural_args, KBUILD_MODNAME,
+				HSLAB_CACHE_INTERNAL);
+	if (err)
+		goto retire_general;
 	err = register_module_notifier(&hslab_module_notifier);
 	if (err)
-		hslab_bucket_retire(&hslab_general);
+		goto retire_natural;
+	return 0;
+
+retire_natural:
+	hslab_bucket_retire(&hslab_natural);
+retire_general:
+	hslab_bucket_retire(&hslab_general);
 	return err;
 }

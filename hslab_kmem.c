@@ -147,6 +147,93 @@ void hslab_kmem_kfree_sensitive(const void *object)
 EXPORT_SYMBOL_GPL(hslab_kmem_kfree_sensitive);
 
 /**
+ * hslab_kmem_kfree_const() - kfree_const() for what may be an object of hslab's
+ * @object: as for hslab_kmem_kfree(), or read-only data of the kernel
+ *
+ * Context: that of kfree().
+ */
+void hslab_kmem_kfree_const(const void *object)
+{
+	if (!hslab_kmem_free_ours(object, false, _RET_IP_))
+		kfree_const(object);
+}
+EXPORT_SYMBOL_GPL(hslab_kmem_kfree_const);
+
+/**
+ * hslab_kmem_ksize() - ksize() for what may be an object of hslab's
+ * @object: as for hslab_kmem_kfree()
+ *
+ * Context: any but NMI.
+ * Return: the bytes that its owner may use, 0 if it has none.
+ */
+size_t hslab_kmem_ksize(const void *object)
+{
+	struct hslab_identity id;
+	size_t size = 0;
+	bool ours;
+
+	if (ZERO_OR_NULL_PTR(object))
+		return 0;
+	rcu_read_lock();
+	ours = hslab_identify((void *)object, &id);
+	if (ours && id.start == object && id.state == HSLAB_LIVE)
+		size = id.cache->size;
+	rcu_read_unlock();
+	return ours ? size : ksize(object);
+}
+EXPORT_SYMBOL_GPL(hslab_kmem_ksize);
+
+/**
+ * hslab_kmem_krealloc() - krealloc() for what may be an object of hslab's
+ * @object: as for hslab_kmem_kfree()
+ * @size: bytes that are needed
+ * @gfp: allocation flags
+ *
+ * What is no live object of hslab's, but in a page of hslab's, is reported as by
+ * hslab_kmem_kfree().
+ *
+ * Context: as @gfp says; any but NMI.
+ * Return: the memory, ZERO_SIZE_PTR for a @size of 0, or NULL; @object is as it was
+ * then.
+ */
+void *hslab_kmem_krealloc(const void *object, size_t size, gfp_t gfp)
+{
+	struct hslab_identity id;
+	size_t old = 0;
+	void *larger;
+	bool ours = false;
+
+	if (!ZERO_OR_NULL_PTR(object)) {
+		rcu_read_lock();
+		ours = hslab_identify((void *)object, &id);
+		if (ours && id.start == object && id.state == HSLAB_LIVE)
+			old = id.cache->size;
+		rcu_read_unlock();
+	}
+	if (!ours)
+		return krealloc(object, size, gfp);
+	if (!size || !old) {
+		hslab_kmem_free_ours(object, false, _RET_IP_);
+		return size ? NULL : ZERO_SIZE_PTR;
+	}
+	if (size <= old) {
+		if (want_init_on_alloc(gfp))
+			memset((void *)object + size, 0, old - size);
+		return (void *)object;
+	}
+	if (size > HSLAB_KMALLOC_MAX || gfp & HSLAB_KMEM_GFP_SLUB)
+		larger = kmalloc(size, gfp);
+	else
+		larger = hslab_kmem_kmalloc(size, gfp, NUMA_NO_NODE);
+	if (!larger)
+		return NULL;
+	memcpy(larger, object, old);
+	hslab_kmem_free_ours(object, false, _RET_IP_);
+	return larger;
+}
+EXPORT_SYMBOL_GPL(hslab_kmem_krealloc);
+
+/**
  * hslab_kmem_free_stray() - kmem_cache_free() that names no cache
  * @object: what is to be freed, or NULL
  *

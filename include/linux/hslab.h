@@ -204,13 +204,25 @@ static inline mempool_t *hslab_mempool_create(int min_nr,
 			      cache);
 }
 
-/* hslab_kmem.c: for hslab_compat_kmem.h, which has existing code use them. */
+/*
+ * hslab_kmem.c and hslab_kmalloc.c: for hslab_compat_kmem.h and
+ * hslab_compat_kmalloc.h, which have existing code use them.
+ */
+
+/* kmalloc() that is left to SLUB: zones, and accounts, that size classes have not */
+#define HSLAB_KMEM_GFP_SLUB	(__GFP_DMA | __GFP_DMA32 | __GFP_RECLAIMABLE | \
+				 __GFP_ACCOUNT)
+
 struct hslab_cache *hslab_kmem_create(const char *name, unsigned int size,
 				      const struct hslab_args *args,
 				      struct module *owner);
 void hslab_kmem_kfree(const void *object);
 void hslab_kmem_kvfree(const void *object);
 void hslab_kmem_kfree_sensitive(const void *object);
+void hslab_kmem_kfree_const(const void *object);
+void *hslab_kmem_kmalloc(size_t size, gfp_t gfp, int node);
+void *hslab_kmem_krealloc(const void *object, size_t size, gfp_t gfp);
+size_t hslab_kmem_ksize(const void *object);
 void hslab_kmem_free_stray(void *object);
 bool hslab_kmem_free_rcu(void *head, const void *what);
 bool hslab_kmem_dump(void *address);

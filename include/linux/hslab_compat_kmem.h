@@ -10,7 +10,9 @@
  * A cache that such code makes is hslab's, with a name in
  * /sys/kernel/hslab/caches. Its handle is an odd address: what was made elsewhere,
  * names_cachep say, is even, and goes to SLUB as ever. What is freed without its
- * cache (kfree(), kfree_rcu() and their kin) goes where it came from.
+ * cache (kfree(), kfree_rcu() and their kin) goes where it came from, and
+ * krealloc() and ksize() know whose it is. What kmalloc() gives stays SLUB's, unless
+ * hslab_compat_kmalloc.h is included as well.
  *
  * What cannot be redirected, since it is not this code that allocates: the slabs of
  * struct proto and request_sock_ops (slab_flags there), the front pads of a
@@ -24,8 +26,10 @@
 #include <linux/fs.h>
 #include <linux/hslab.h>
 #include <linux/mempool.h>
+#include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #define HSLAB_KMEM_OURS	1UL
 
@@ -235,6 +239,14 @@ static inline void hslab_kmem_kfree_bulk(size_t nr, void **objects)
 	hslab_kmem_cache_free_bulk(NULL, nr, objects);
 }
 
+static inline void hslab_kmem_kvfree_sensitive(const void *area, size_t size)
+{
+	if (ZERO_OR_NULL_PTR(area))
+		return;
+	memzero_explicit((void *)area, size);
+	hslab_kmem_kvfree(area);
+}
+
 /* __free(kfree), __free(kvfree) and __free(kfree_sensitive) */
 DEFINE_FREE(hslab_kmem_kfree, void *,
 	    hslab_kmem_kfree(IS_ERR(_T) ? NULL : _T))
@@ -257,6 +269,19 @@ do {									\
 				 (const void *)__hslab_what))		\
 		kvfree_call_rcu(__hslab_head, __hslab_what);		\
 } while (0)
+
+/*
+ * SIZES
+ */
+static inline void *hslab_kmem_krealloc_array(void *object, size_t nr,
+					      size_t size, gfp_t gfp)
+{
+	size_t bytes;
+
+	if (unlikely(check_mul_overflow(nr, size, &bytes)))
+		return NULL;
+	return hslab_kmem_krealloc(object, bytes, gfp);
+}
 
 /*
  * MEMPOOLS
@@ -320,7 +345,16 @@ static inline mempool_t *hslab_kmem_mempool_create(int min_nr,
 #define kfree				hslab_kmem_kfree
 #define kvfree				hslab_kmem_kvfree
 #define kfree_sensitive			hslab_kmem_kfree_sensitive
+#define kvfree_sensitive		hslab_kmem_kvfree_sensitive
+#define kfree_const			hslab_kmem_kfree_const
 #define kfree_bulk			hslab_kmem_kfree_bulk
+#define ksize				hslab_kmem_ksize
+#undef krealloc
+#define krealloc			hslab_kmem_krealloc
+#define krealloc_noprof			hslab_kmem_krealloc
+#undef krealloc_array
+#define krealloc_array			hslab_kmem_krealloc_array
+#define krealloc_array_noprof		hslab_kmem_krealloc_array
 #define kmem_dump_obj			hslab_kmem_dump
 
 #endif /* _LINUX_HSLAB_COMPAT_KMEM_H */
