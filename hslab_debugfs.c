@@ -33,6 +33,7 @@ static int hslab_summary_show(struct seq_file *seq, void *unused)
 	mutex_lock(&hslab_mutex);
 	list_for_each_entry(cache, &hslab_caches, node) {
 		char values[HSLAB_NR_FIELDS][HSLAB_VALUE_LEN];
+		struct hslab_store *store = hslab_current_route(cache)->store;
 		struct hslab_counts sum;
 		unsigned int i;
 
@@ -41,8 +42,7 @@ static int hslab_summary_show(struct seq_file *seq, void *unused)
 		hslab_cache_counts(cache, &sum);
 		seq_printf(seq, "%-24s %7u %5u %5u %-8s %-12s %-6s %-4s %-6s %-5s %10lld %10lld %12llu %6lld\n",
 			   cache->name, cache->size,
-			   hslab_slot_size(&cache->geometry),
-			   hslab_current_route(cache)->store->id,
+			   hslab_slot_size(&store->geometry), store->id,
 			   values[HSLAB_FIELD_PROFILE],
 			   values[HSLAB_FIELD_MERGE],
 			   values[HSLAB_FIELD_POISON],
@@ -114,17 +114,19 @@ static int hslab_merge_show(struct seq_file *seq, void *unused)
 {
 	struct hslab_cache *cache = seq->private, *other;
 	struct hslab_domain mine, theirs;
+	struct hslab_geometry my, their;
 
 	mutex_lock(&hslab_mutex);
 	hslab_domain_of(&mine, cache);
+	hslab_geometry_for(&my, cache, &cache->policy);
 	list_for_each_entry(other, &hslab_caches, node) {
 		enum hslab_refusal refusal;
 
 		if (other == cache)
 			continue;
 		hslab_domain_of(&theirs, other);
-		refusal = hslab_merge_decide(&cache->geometry, &mine,
-					     &other->geometry, &theirs);
+		hslab_geometry_for(&their, other, &other->policy);
+		refusal = hslab_merge_decide(&my, &mine, &their, &theirs);
 		seq_printf(seq, "%s: %s\n", other->name,
 			   hslab_refusal_names[refusal]);
 	}

@@ -844,6 +844,9 @@ void hslab_debugfs_del_cache(struct hslab_cache *cache);
 /* hslab_route.c */
 extern struct list_head hslab_unused_stores;	/* hslab_mutex */
 extern unsigned long hslab_epoch;		/* hslab_mutex */
+void hslab_geometry_for(struct hslab_geometry *geometry,
+			const struct hslab_cache *cache,
+			const struct hslab_policy *policy);
 int hslab_reroute(struct hslab_cache *cache);
 void hslab_route_close(struct hslab_route *route);
 bool hslab_routes_drain(struct hslab_cache *cache, bool all,

@@ -148,9 +148,9 @@ static void hslab_route_commit(struct hslab_route *route,
 }
 
 /* What objects of a cache are like under a policy. */
-static void hslab_geometry_for(struct hslab_geometry *geometry,
-			       const struct hslab_cache *cache,
-			       const struct hslab_policy *policy)
+void hslab_geometry_for(struct hslab_geometry *geometry,
+			const struct hslab_cache *cache,
+			const struct hslab_policy *policy)
 {
 	*geometry = cache->geometry;
 	geometry->tracked = policy->track;

@@ -320,6 +320,14 @@ because provoke-ctor "shares"
 because provoke-odd "object size differs"
 because provoke-rcu "SLAB_TYPESAFE_BY_RCU never shares"
 because hslab-256 "object size differs"
+set_policy provoke-b track=1
+because provoke-b "one is tracked"
+VALUE=$(awk '$1 == "provoke-b" { print $3 }' $DBG/summary)
+is "the summary shows the slot of a tracked object" "$VALUE" 264
+set_policy provoke track=1
+because provoke-b "shares"
+set_policy provoke track=0
+set_policy provoke-b track=0
 because provoke-m1 "merge policy differs"
 set_policy provoke merge=group=mine
 because provoke-m1 "group differs"
