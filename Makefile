@@ -28,6 +28,7 @@ help:
 	@echo '  peers             run file systems, network modules and heap tests of the kernel on it'
 	@echo '  torture           everything at once, for MINUTES=$(MINUTES) a kernel'
 	@echo '  bench             count instructions, beside SLUB'
+	@echo '  compare           what SLUB, slub_debug, KFENCE and hslab catch (Documentation/compare.rst)'
 	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
 	@echo '  lint              checkpatch, sparse, both compilers'
 
@@ -69,6 +70,10 @@ bench:
 	@scripts/setup build vm
 	@scripts/bench $(KERNELS)
 
+compare:
+	@scripts/setup build vm
+	@scripts/compare $(KERNEL)
+
 shell:
 	@scripts/shell $(KERNEL)
 
@@ -76,4 +81,4 @@ lint:
 	@scripts/lint $(KERNELS)
 
 .PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
-	check peers torture bench shell lint
+	check peers torture bench compare shell lint
