@@ -77,6 +77,13 @@ live()
 	[ "$VALUE" -eq "$2" ]
 }
 
+# copies: are chunks being copied now? The pool keeps its 256 for bad times.
+copies()
+{
+	stat_of $PENDING live
+	[ "$VALUE" -gt 256 ]
+}
+
 # status: of the snapshot, without its place
 status()
 {
@@ -176,10 +183,12 @@ for _ in 1 2 3 4 5 6 7 8; do
 	dm_snap N || not_ok "make a snapshot while the origin is written to"
 	dd if=/dev/urandom of=$DM/origin bs=64k count=$((SECTORS / 128)) conv=fsync \
 		2>/dev/null &
-	sleep 0.1
-	succeeds "remove a snapshot while there is I/O" dmsetup remove snap
-	wait $!
+	writer=$!
+	within 10000 copies || not_ok "chunks are being copied"
+	dmsetup remove snap || not_ok "remove a snapshot while the origin is written to"
+	wait $writer || not_ok "write to the origin"
 done
+ok "8 snapshots were removed while chunks were copied"
 dm_remove
 for cache in $ALL; do
 	succeeds "no $cache is left" within 2000 live "$cache" 0
