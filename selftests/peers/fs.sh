@@ -11,7 +11,6 @@ CGROUPS=/sys/fs/cgroup GROUP=/sys/fs/cgroup/peer
 # fs_group: from now on the test is in a memory cgroup.
 fs_group()
 {
-	mkdir -p $MOUNT
 	put $CGROUPS/cgroup.subtree_control +memory
 	mkdir $GROUP
 	put $GROUP/cgroup.procs $$ || not_ok "enter a memory cgroup"
@@ -21,6 +20,7 @@ fs_group()
 fs_image()
 {
 	modprobe loop
+	mkdir -p $MOUNT
 	fs_size=$1
 	shift
 	rm -f $IMAGE

@@ -15,6 +15,7 @@ SELFTESTS=${0%/*}/..
 . "$SELFTESTS/lib.sh"
 
 PEER_MODULES=''			# newest first
+PEER_KIND=hslab
 ROW_ALLOCS=0 ROW_PEAK_KB=0 ROW_REPORTS=0 ROW_CACHES='' ROW_PLANTED=-
 
 # peer_hslab PROFILE [POLICY=VALUE...]: load hslab; these hold for caches made from now on
@@ -29,15 +30,16 @@ peer_hslab()
 	done
 }
 
-# peer_load MODULE...: load MODULE_hslab.ko; from planted/ if it is PLANTED=planted/
+# peer_load MODULE...: load MODULE_hslab.ko, or MODULE_$PEER_KIND.ko; from planted/ if it
+# is PLANTED=planted/
 peer_load()
 {
 	for module; do
-		insmod "$MODULES/${PLANTED-}${module}_hslab.ko" || {
-			not_ok "load ${module}_hslab"
+		insmod "$MODULES/${PLANTED-}${module}_$PEER_KIND.ko" || {
+			not_ok "load ${module}_$PEER_KIND"
 			return 1
 		}
-		PEER_MODULES="${module}_hslab $PEER_MODULES"
+		PEER_MODULES="${module}_$PEER_KIND $PEER_MODULES"
 	done
 }
 
