@@ -12,6 +12,8 @@
 . "${0%/*}/net.sh"
 # shellcheck source-path=SCRIPTDIR
 . "${0%/*}/wg.sh"
+# shellcheck source-path=SCRIPTDIR
+. "${0%/*}/memory.sh"
 
 NODE=allowedips_node PEER=wg_peer
 ENTRY=ratelimiter_entry		# made with the first device, destroyed with the last
@@ -190,6 +192,17 @@ if [ "${1-}" = many ]; then
 	shift
 	many "$@"
 	ktap_end
+fi
+if [ -n "${PEER_MEMORY-}" ]; then
+	memory_begin wireguard
+	# shellcheck disable=SC2034 # wg_many uses it
+	WG_KIND=wireguard_$PEER_KIND
+	for _ in 1 2 3; do
+		succeeds "make 200 peers with 20 addresses" wg_many many 200 20
+		sleep 1
+		ip link del many
+	done
+	memory_end
 fi
 
 net_begin
