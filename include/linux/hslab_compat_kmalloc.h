@@ -105,20 +105,25 @@ void *hslab_kmem_no_kvrealloc(void)
 /* The names; those without _noprof are macros since 6.10. */
 #undef kmalloc
 #define kmalloc				hslab_kmem_kmalloc_any
+#undef kmalloc_noprof
 #define kmalloc_noprof			hslab_kmem_kmalloc_any
 #undef kmalloc_node
 #define kmalloc_node			hslab_kmem_kmalloc_node
+#undef kmalloc_node_noprof
 #define kmalloc_node_noprof		hslab_kmem_kmalloc_node
 #undef kzalloc
 #define kzalloc				hslab_kmem_kzalloc
+#undef kzalloc_noprof
 #define kzalloc_noprof			hslab_kmem_kzalloc
 #undef kzalloc_node
 #define kzalloc_node			hslab_kmem_kzalloc_node
 #undef kmalloc_array
 #define kmalloc_array			hslab_kmem_kmalloc_array
+#undef kmalloc_array_noprof
 #define kmalloc_array_noprof		hslab_kmem_kmalloc_array
 #undef kmalloc_array_node
 #define kmalloc_array_node		hslab_kmem_kmalloc_array_node
+#undef kmalloc_array_node_noprof
 #define kmalloc_array_node_noprof	hslab_kmem_kmalloc_array_node
 #undef kcalloc
 #define kcalloc				hslab_kmem_kcalloc
@@ -134,6 +139,7 @@ void *hslab_kmem_no_kvrealloc(void)
 #define krealloc_array_noprof		hslab_kmem_krealloc_array_any
 #undef kvrealloc
 #define kvrealloc(...)			hslab_kmem_no_kvrealloc()
+#undef kvrealloc_noprof
 #define kvrealloc_noprof(...)		hslab_kmem_no_kvrealloc()
 
 #endif /* _LINUX_HSLAB_COMPAT_KMALLOC_H */

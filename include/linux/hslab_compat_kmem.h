@@ -324,17 +324,21 @@ static inline mempool_t *hslab_kmem_mempool_create(int min_nr,
  */
 #undef kmem_cache_alloc
 #define kmem_cache_alloc		hslab_kmem_cache_alloc
+#undef kmem_cache_alloc_noprof
 #define kmem_cache_alloc_noprof		hslab_kmem_cache_alloc
 #undef kmem_cache_zalloc
 #define kmem_cache_zalloc		hslab_kmem_cache_zalloc
 #undef kmem_cache_alloc_lru
 #define kmem_cache_alloc_lru		hslab_kmem_cache_alloc_lru
+#undef kmem_cache_alloc_lru_noprof
 #define kmem_cache_alloc_lru_noprof	hslab_kmem_cache_alloc_lru
 #undef kmem_cache_alloc_node
 #define kmem_cache_alloc_node		hslab_kmem_cache_alloc_node
+#undef kmem_cache_alloc_node_noprof
 #define kmem_cache_alloc_node_noprof	hslab_kmem_cache_alloc_node
 #undef kmem_cache_alloc_bulk
 #define kmem_cache_alloc_bulk		hslab_kmem_cache_alloc_bulk
+#undef kmem_cache_alloc_bulk_noprof
 #define kmem_cache_alloc_bulk_noprof	hslab_kmem_cache_alloc_bulk
 #undef alloc_inode_sb
 #define alloc_inode_sb(sb, s, gfp)	\
@@ -351,9 +355,11 @@ static inline mempool_t *hslab_kmem_mempool_create(int min_nr,
 #define ksize				hslab_kmem_ksize
 #undef krealloc
 #define krealloc			hslab_kmem_krealloc
+#undef krealloc_noprof
 #define krealloc_noprof			hslab_kmem_krealloc
 #undef krealloc_array
 #define krealloc_array			hslab_kmem_krealloc_array
+#undef krealloc_array_noprof
 #define krealloc_array_noprof		hslab_kmem_krealloc_array
 #define kmem_dump_obj			hslab_kmem_dump
 
