@@ -341,7 +341,7 @@ static void second_object_fails(struct kunit *test)
 
 	*poor = *route;
 	poor->kmem = kmem;
-	got = hslab_pin_page(poor, object, gfp, NUMA_NO_NODE);
+	got = hslab_pin_page(poor, object, gfp, NUMA_NO_NODE, NULL);
 	if (got != object)
 		kmem_cache_free(kmem, got);
 	while (nr)
@@ -353,7 +353,8 @@ static void second_object_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, pins(cache));
 	KUNIT_EXPECT_EQ(test, 1, skipped(cache));
 	KUNIT_EXPECT_EQ(test, 0, hslab_cache_id(hslab_test_plain(cache, object)));
-	got = hslab_pin_page(route, object, GFP_KERNEL, NUMA_NO_NODE);
+	got = hslab_pin_page(route, object, GFP_KERNEL, NUMA_NO_NODE,
+			     NULL);
 	migrate_enable();
 	KUNIT_EXPECT_PTR_NE(test, object, got);
 	KUNIT_EXPECT_EQ(test, 1, pins(cache));
