@@ -7,7 +7,9 @@
 #define pr_fmt(fmt) "hslab: " fmt
 
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/workqueue.h>
 
 #include "hslab_internal.h"
 
@@ -71,24 +73,48 @@ EXPORT_SYMBOL_GPL(hslab_kmem_kmalloc);
 /*
  * The caches of modules keep this module loaded; these here are its own. So
  * when a module that may have used them has gone and left objects behind, the
- * module reference hslab_kmalloc_held is taken, until none are left.
+ * module reference hslab_kmalloc_held is taken, until none are left: what it freed
+ * after a grace period comes home soon after.
  */
-static bool hslab_kmalloc_held;		/* module notifiers run one at a time */
+static void hslab_kmalloc_look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(hslab_kmalloc_work, hslab_kmalloc_look);
+static DEFINE_MUTEX(hslab_kmalloc_mutex);	/* a leaf */
+static bool hslab_kmalloc_held;			/* hslab_kmalloc_mutex */
+
+static s64 hslab_kmalloc_live(void)
+{
+	return hslab_bucket_live(&hslab_general) +
+	       hslab_bucket_live(&hslab_natural);
+}
+
+/* Exit waits for this, so it may give up the last reference. */
+static void hslab_kmalloc_look(struct work_struct *work)
+{
+	bool left;
+
+	mutex_lock(&hslab_kmalloc_mutex);
+	left = hslab_kmalloc_live();
+	if (!left)
+		hslab_kmalloc_held = false;
+	mutex_unlock(&hslab_kmalloc_mutex);
+	if (left)
+		queue_delayed_work(hslab_wq, &hslab_kmalloc_work, HZ);
+	else
+		module_put(THIS_MODULE);
+}
 
 static int hslab_module_gone(struct notifier_block *nb, unsigned long state,
 			     void *module)
 {
-	s64 live;
-
 	if (state != MODULE_STATE_GOING || module == THIS_MODULE)
 		return NOTIFY_DONE;
-	live = hslab_bucket_live(&hslab_general) +
-	       hslab_bucket_live(&hslab_natural);
-	if (live && !hslab_kmalloc_held)
+	mutex_lock(&hslab_kmalloc_mutex);
+	if (!hslab_kmalloc_held && hslab_kmalloc_live()) {
 		__module_get(THIS_MODULE);
-	else if (!live && hslab_kmalloc_held)
-		module_put(THIS_MODULE);
-	hslab_kmalloc_held = live;
+		hslab_kmalloc_held = true;
+		queue_delayed_work(hslab_wq, &hslab_kmalloc_work, HZ / 10);
+	}
+	mutex_unlock(&hslab_kmalloc_mutex);
 	return NOTIFY_DONE;
 }
 
@@ -99,6 +125,7 @@ static struct notifier_block hslab_module_notifier = {
 void hslab_kmalloc_exit(void)
 {
 	unregister_module_notifier(&hslab_module_notifier);
+	cancel_delayed_work_sync(&hslab_kmalloc_work);
 	hslab_bucket_retire(&hslab_natural);
 	hslab_bucket_retire(&hslab_general);
 }

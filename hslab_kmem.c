@@ -71,7 +71,7 @@ struct hslab_cache *hslab_kmem_create(const char *name, unsigned int size,
 	if (!IS_ERR(cache))
 		hslab_kmem_debug(cache, args->flags);
 	else if (args->flags & SLAB_PANIC)
-		panic("hslab: cannot create cache %s: %pe\n", name, cache);
+		panic("hslab: cannot create cache %s: %pe\n", unlike, cache);
 	return cache;
 }
 EXPORT_SYMBOL_GPL(hslab_kmem_create);
@@ -200,7 +200,7 @@ void *hslab_kmem_krealloc(const void *object, size_t size, gfp_t gfp)
 {
 	struct hslab_identity id;
 	size_t old = 0;
-	void *larger;
+	void *moved;
 	bool ours = false;
 
 	if (!ZERO_OR_NULL_PTR(object)) {
@@ -216,20 +216,21 @@ void *hslab_kmem_krealloc(const void *object, size_t size, gfp_t gfp)
 		hslab_kmem_free_ours(object, false, _RET_IP_);
 		return size ? NULL : ZERO_SIZE_PTR;
 	}
-	if (size <= old) {
+	/* It may have been less before: the new size has an alignment of its own. */
+	if (size <= old && IS_ALIGNED((unsigned long)object, size & -size)) {
 		if (want_init_on_alloc(gfp))
 			memset((void *)object + size, 0, old - size);
 		return (void *)object;
 	}
 	if (size > HSLAB_KMALLOC_MAX || gfp & HSLAB_KMEM_GFP_SLUB)
-		larger = kmalloc(size, gfp);
+		moved = kmalloc(size, gfp);
 	else
-		larger = hslab_kmem_kmalloc(size, gfp, NUMA_NO_NODE);
-	if (!larger)
+		moved = hslab_kmem_kmalloc(size, gfp, NUMA_NO_NODE);
+	if (!moved)
 		return NULL;
-	memcpy(larger, object, old);
+	memcpy(moved, object, min(old, size));
 	hslab_kmem_free_ours(object, false, _RET_IP_);
-	return larger;
+	return moved;
 }
 EXPORT_SYMBOL_GPL(hslab_kmem_krealloc);
 

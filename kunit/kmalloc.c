@@ -190,11 +190,17 @@ static void reallocate(struct kunit *test)
 	small = cache_of(object);
 	memset(object, 0x11, 60);
 
-	/* What fits stays; the rest of what was asked to be zero is. */
+	/* What fits stays, unless it would not be aligned as it has to be then. */
 	as_before = object;
-	object = resize(test, object, 64, GFP_KERNEL);
+	object = resize(test, object, 62, GFP_KERNEL);
 	KUNIT_ASSERT_PTR_EQ(test, as_before, object);
+	object = resize(test, object, 64, GFP_KERNEL);
+	KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)object, 64));
+	KUNIT_EXPECT_TRUE(test, hslab_peek_all(object, 0x11, 60));
+	small = cache_of(object);
+	as_before = object;
 	memset(object, 0x22, 64);
+	/* The rest of what was asked to be zero is. */
 	object = resize(test, object, 40, GFP_KERNEL | __GFP_ZERO);
 	KUNIT_ASSERT_PTR_EQ(test, as_before, object);
 	KUNIT_EXPECT_TRUE(test, hslab_peek_all(object, 0x22, 40));

@@ -26,6 +26,7 @@
 #include <linux/fs.h>
 #include <linux/hslab.h>
 #include <linux/mempool.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -241,10 +242,10 @@ static inline void hslab_kmem_kfree_bulk(size_t nr, void **objects)
 
 static inline void hslab_kmem_kvfree_sensitive(const void *area, size_t size)
 {
-	if (ZERO_OR_NULL_PTR(area))
-		return;
-	memzero_explicit((void *)area, size);
-	hslab_kmem_kvfree(area);
+	if (is_vmalloc_addr(area))
+		kvfree_sensitive(area, size);
+	else
+		hslab_kmem_kfree_sensitive(area);
 }
 
 /* __free(kfree), __free(kvfree) and __free(kfree_sensitive) */
