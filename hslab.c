@@ -163,7 +163,7 @@ static noinline bool hslab_make_fit(struct hslab_route *route, u64 *words,
 	return true;
 }
 
-/* The same, and the object's page may get a pin. */
+/* hslab_slub_alloc(), and the object's page may get a pin. */
 static noinline void *hslab_pinned_alloc(struct hslab_route *route, gfp_t gfp,
 					 int node, struct list_lru *lru)
 {

@@ -121,21 +121,21 @@ static struct hslab_cache *hslab_cache_find(const char *name)
 	return NULL;
 }
 
+/* The cache of a number, NULL if it is gone. In an RCU read-side critical section. */
+struct hslab_cache *hslab_cache_by_id(unsigned int id)
+{
+	return idr_find(&hslab_ids, id);
+}
+
 /* The name of a cache by its number, "?" if it is gone. Any context. */
 void hslab_cache_name(unsigned int id, char *name)
 {
 	struct hslab_cache *cache;
 
 	rcu_read_lock();
-	cache = idr_find(&hslab_ids, id);
+	cache = hslab_cache_by_id(id);
 	strscpy(name, cache ? cache->name : "?", HSLAB_NAME_LEN);
 	rcu_read_unlock();
-}
-
-/* The cache of a number, NULL if it is gone. In an RCU read-side critical section. */
-struct hslab_cache *hslab_cache_by_id(unsigned int id)
-{
-	return idr_find(&hslab_ids, id);
 }
 
 static void hslab_geometry_of(struct hslab_geometry *geometry,

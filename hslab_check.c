@@ -45,14 +45,21 @@ static void hslab_fault_init(struct hslab_fault *fault, enum hslab_kind kind,
 	strscpy(fault->cache, cache->name, sizeof(fault->cache));
 }
 
+/* Report what there is no record of, or none that may be read. */
+static void hslab_fault_tell(struct hslab_fault *fault,
+			     struct hslab_cache *cache)
+{
+	fault->nr = atomic64_inc_return(&cache->faults[fault->kind]);
+	hslab_report(fault);
+}
+
 static void hslab_fault_report(struct hslab_fault *fault,
 			       struct hslab_cache *cache)
 {
-	fault->nr = atomic64_inc_return(&cache->faults[fault->kind]);
 	if (fault->aside)
 		atomic64_inc(&cache->aside);
 	hslab_track_fault(fault);
-	hslab_report(fault);
+	hslab_fault_tell(fault, cache);
 }
 
 /* Note where @found differs from @expected, both @len bytes from @base on. */
@@ -144,13 +151,11 @@ static void hslab_bad_tag(struct hslab_route *route, void *object, u64 word,
 static noinline void hslab_judge_astray(struct hslab_route *route,
 					const void *object, unsigned long caller)
 {
-	struct hslab_cache *cache = route->cache;
 	struct hslab_fault fault;
 
-	hslab_fault_init(&fault, HSLAB_NOT_FREED, cache, object, caller);
+	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
 	fault.astray = true;
-	fault.nr = atomic64_inc_return(&cache->faults[HSLAB_NOT_FREED]);
-	hslab_report(&fault);	/* there is no record to be read */
+	hslab_fault_tell(&fault, route->cache);
 }
 
 /**
@@ -216,14 +221,12 @@ noinline void hslab_judge_held(struct hslab_route *route, void *object,
 noinline void hslab_judge_gone(struct hslab_route *route, const void *object,
 			       enum hslab_state state, unsigned long caller)
 {
-	struct hslab_cache *cache = route->cache;
 	struct hslab_fault fault;
 
-	hslab_fault_init(&fault, HSLAB_NOT_FREED, cache, object, caller);
+	hslab_fault_init(&fault, HSLAB_NOT_FREED, route->cache, object, caller);
 	fault.state = state;
 	fault.gone = 1;
-	fault.nr = atomic64_inc_return(&cache->faults[HSLAB_NOT_FREED]);
-	hslab_report(&fault);	/* there is no record to be read */
+	hslab_fault_tell(&fault, route->cache);
 }
 
 /**

@@ -121,6 +121,26 @@ void hslab_kmem_kvfree(const void *object)
 }
 EXPORT_SYMBOL_GPL(hslab_kmem_kvfree);
 
+/*
+ * Is @object in a page of hslab's? *@bytes is what its owner may use of it, 0 if it is no
+ * live object.
+ */
+static bool hslab_kmem_sized_ours(const void *object, size_t *bytes)
+{
+	struct hslab_identity id;
+	bool ours;
+
+	*bytes = 0;
+	if (ZERO_OR_NULL_PTR(object))
+		return false;
+	rcu_read_lock();
+	ours = hslab_identify((void *)object, &id);
+	if (ours && id.start == object && id.state == HSLAB_LIVE)
+		*bytes = id.cache->size;
+	rcu_read_unlock();
+	return ours;
+}
+
 /**
  * hslab_kmem_kfree_sensitive() - kfree_sensitive() for what may be hslab's
  * @object: as for hslab_kmem_kfree()
@@ -129,20 +149,15 @@ EXPORT_SYMBOL_GPL(hslab_kmem_kvfree);
  */
 void hslab_kmem_kfree_sensitive(const void *object)
 {
-	struct hslab_identity id;
-	bool ours = false;
+	size_t size;
 
-	if (!ZERO_OR_NULL_PTR(object)) {
-		rcu_read_lock();
-		ours = hslab_identify((void *)object, &id);
-		if (ours && id.start == object && id.state == HSLAB_LIVE)
-			memzero_explicit(id.start, id.cache->size);
-		rcu_read_unlock();
-	}
-	if (ours)
-		hslab_kmem_free_ours(object, false, _RET_IP_);
-	else
+	if (!hslab_kmem_sized_ours(object, &size)) {
 		kfree_sensitive(object);
+		return;
+	}
+	if (size)
+		memzero_explicit((void *)object, size);
+	hslab_kmem_free_ours(object, false, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(hslab_kmem_kfree_sensitive);
 
@@ -168,18 +183,11 @@ EXPORT_SYMBOL_GPL(hslab_kmem_kfree_const);
  */
 size_t hslab_kmem_ksize(const void *object)
 {
-	struct hslab_identity id;
-	size_t size = 0;
-	bool ours;
+	size_t size;
 
 	if (ZERO_OR_NULL_PTR(object))
 		return 0;
-	rcu_read_lock();
-	ours = hslab_identify((void *)object, &id);
-	if (ours && id.start == object && id.state == HSLAB_LIVE)
-		size = id.cache->size;
-	rcu_read_unlock();
-	return ours ? size : ksize(object);
+	return hslab_kmem_sized_ours(object, &size) ? size : ksize(object);
 }
 EXPORT_SYMBOL_GPL(hslab_kmem_ksize);
 
@@ -198,19 +206,10 @@ EXPORT_SYMBOL_GPL(hslab_kmem_ksize);
  */
 void *hslab_kmem_krealloc(const void *object, size_t size, gfp_t gfp)
 {
-	struct hslab_identity id;
-	size_t old = 0;
 	void *moved;
-	bool ours = false;
+	size_t old;
 
-	if (!ZERO_OR_NULL_PTR(object)) {
-		rcu_read_lock();
-		ours = hslab_identify((void *)object, &id);
-		if (ours && id.start == object && id.state == HSLAB_LIVE)
-			old = id.cache->size;
-		rcu_read_unlock();
-	}
-	if (!ours)
+	if (!hslab_kmem_sized_ours(object, &old))
 		return krealloc(object, size, gfp);
 	if (!size || !old) {
 		hslab_kmem_free_ours(object, false, _RET_IP_);

@@ -307,24 +307,37 @@ static int reader_thread(void *data)
 
 KUNIT_DEFINE_ACTION_WRAPPER(stop_thread, kthread_stop, struct task_struct *);
 
-struct hslab_reader *hslab_test_reader(struct kunit *test)
+struct task_struct *hslab_test_on_other_cpu(struct kunit *test,
+					    int (*run)(void *data), void *data)
 {
-	struct hslab_reader *reader = kunit_kzalloc(test, sizeof(*reader),
-					      GFP_KERNEL);
 	unsigned int first = cpumask_first(cpu_online_mask);
 	unsigned int second = cpumask_next(first, cpu_online_mask);
 	struct task_struct *thread;
 
-	KUNIT_ASSERT_NOT_NULL(test, reader);
 	if (second >= nr_cpu_ids)
 		kunit_skip(test, "needs two CPUs");
 	set_cpus_allowed_ptr(current, cpumask_of(first));
-	thread = kthread_create(reader_thread, reader, "hslab-reader");
+	thread = kthread_create(run, data, "hslab-other");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	kthread_bind(thread, second);
 	wake_up_process(thread);
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, stop_thread, thread));
+	return thread;
+}
+
+void hslab_test_stop_other(struct kunit *test, struct task_struct *thread)
+{
+	kunit_release_action(test, stop_thread, thread);
+}
+
+struct hslab_reader *hslab_test_reader(struct kunit *test)
+{
+	struct hslab_reader *reader = kunit_kzalloc(test, sizeof(*reader),
+					      GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, reader);
+	hslab_test_on_other_cpu(test, reader_thread, reader);
 	while (!READ_ONCE(reader->reads))
 		msleep(20);
 	return reader;

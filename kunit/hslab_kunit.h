@@ -83,6 +83,12 @@ void hslab_test_take_back(struct kunit *test, struct hslab_cache *cache,
 void hslab_test_find(struct kunit *test, struct hslab_cache *cache,
 		     enum hslab_kind kind);
 
+/* Start @run on the second CPU, until the test ends, and stay on the first. */
+struct task_struct *hslab_test_on_other_cpu(struct kunit *test,
+					    int (*run)(void *data), void *data);
+/* Stop it before the test ends. */
+void hslab_test_stop_other(struct kunit *test, struct task_struct *thread);
+
 /*
  * A reader under RCU on the second CPU, while the test stays on the first; it is
  * skipped where there is one. No route can drain meanwhile. At most 10 s.

@@ -549,32 +549,6 @@ static int race_thread(void *data)
 	return 0;
 }
 
-static void stop_thread(void *thread)
-{
-	kthread_stop(thread);
-}
-
-/* Start @run on the second CPU, and stay on the first. */
-static struct task_struct *start_on_other_cpu(struct kunit *test,
-					      int (*run)(void *data),
-					      void *data)
-{
-	unsigned int first = cpumask_first(cpu_online_mask);
-	unsigned int second = cpumask_next(first, cpu_online_mask);
-	struct task_struct *thread;
-
-	if (second >= nr_cpu_ids)
-		kunit_skip(test, "needs two CPUs");
-	set_cpus_allowed_ptr(current, cpumask_of(first));
-	thread = kthread_create(run, data, "hslab-race");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
-	kthread_bind(thread, second);
-	wake_up_process(thread);
-	KUNIT_ASSERT_EQ(test, 0,
-			kunit_add_action_or_reset(test, stop_thread, thread));
-	return thread;
-}
-
 /* Two frees of one object at one moment: one succeeds, one is reported. */
 static void frees_race(struct kunit *test)
 {
@@ -591,7 +565,7 @@ static void frees_race(struct kunit *test)
 	race->cache = cache;
 	object[0] = hslab_test_alloc(test, cache, GFP_KERNEL);
 	object[1] = hslab_test_alloc(test, cache, GFP_KERNEL);
-	start_on_other_cpu(test, race_thread, race);
+	hslab_test_on_other_cpu(test, race_thread, race);
 	for (round = 1; round <= ROUNDS; round++) {
 		/* A host that is busy elsewhere may take long over it. */
 		if (round > ENOUGH && time_after(jiffies, end))
@@ -708,7 +682,7 @@ static void toggles_race(struct kunit *test)
 		.cache = cache,
 		.mine = 0x1111111111111100ULL,
 	};
-	thread = start_on_other_cpu(test, churn_thread, theirs);
+	thread = hslab_test_on_other_cpu(test, churn_thread, theirs);
 	for (round = 0; time_before(jiffies, end); round++) {
 		const struct toggle *t = &toggles[round % ARRAY_SIZE(toggles)];
 
@@ -721,7 +695,7 @@ static void toggles_race(struct kunit *test)
 		for (i = 0; i < 10; i++)
 			churn_once(mine);
 	}
-	kunit_release_action(test, stop_thread, thread);
+	hslab_test_stop_other(test, thread);
 	kunit_info(test, "%lu and %lu rounds", mine->rounds, theirs->rounds);
 	KUNIT_EXPECT_GE(test, theirs->rounds, ENOUGH);
 	KUNIT_EXPECT_EQ(test, 0, mine->foreign + theirs->foreign);

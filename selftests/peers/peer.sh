@@ -16,7 +16,7 @@ SELFTESTS=${0%/*}/..
 
 PEER_MODULES=''			# newest first
 PEER_KIND=hslab
-ROW_ALLOCS=0 ROW_PEAK_KB=0 ROW_REPORTS=0 ROW_CACHES='' ROW_PLANTED=-
+ROW_ALLOCS=0 ROW_REPORTS=0 ROW_CACHES='' ROW_PLANTED=-
 
 # peer_hslab PROFILE [POLICY=VALUE...]: load hslab; these hold for caches made from now on
 peer_hslab()
