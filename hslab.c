@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/rculist.h>
 
+#include "hslab_attach.h"
 #include "hslab_internal.h"
 
 /* How many damaged objects an allocation sets aside before it gives up. */
@@ -721,10 +722,15 @@ static int __init hslab_init(void)
 	err = hslab_kmalloc_init();
 	if (err)
 		goto rcu;
+	err = hslab_attach_init(hslab_kobj);
+	if (err)
+		goto kmalloc;
 	pr_info("version " HSLAB_VERSION "\n");
 	hslab_seal_init();	/* the last, since it keeps the module */
 	return 0;
 
+kmalloc:
+	hslab_kmalloc_exit();
 rcu:
 	hslab_rcu_exit();
 quarantine:
@@ -744,6 +750,7 @@ symbol:
 
 static void __exit hslab_exit(void)
 {
+	hslab_attach_exit(hslab_kobj);
 	hslab_kmalloc_exit();
 	hslab_rcu_exit();
 	hslab_quarantine_exit();

@@ -7,6 +7,7 @@
 #define HSLAB_COMPAT_H
 
 #include <linux/atomic.h>
+#include <linux/ftrace.h>
 #include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -200,6 +201,13 @@ static inline void hslab_compat_wait_for_tasks(void)
 {
 	synchronize_rcu_tasks();
 }
+
+/* Argument @n of the function that an ftrace callback is called for. */
+#ifdef ftrace_regs_get_argument
+#define hslab_compat_argument(regs, n)	ftrace_regs_get_argument(regs, n)
+#else
+#define hslab_compat_argument(regs, n)	regs_get_kernel_argument(&(regs)->regs, n)
+#endif
 
 /* Can @word be the address of code: of the kernel, a module, or BPF? */
 static __always_inline bool hslab_compat_maybe_code(unsigned long word)

@@ -821,6 +821,7 @@ void hslab_kmalloc_exit(void);
 
 /* hslab_sysfs.c */
 extern struct kset *hslab_caches_kset;
+extern struct kobject *hslab_kobj;
 int hslab_written(char *value, const char *buf, size_t count);
 int hslab_told_to(const char *who, const char *what, const char *buf,
 		  size_t count);

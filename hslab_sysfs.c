@@ -15,7 +15,7 @@
 
 struct kset *hslab_caches_kset;
 
-static struct kobject *hslab_kobj;
+struct kobject *hslab_kobj;
 static struct kobject *hslab_defaults_kobj;
 static struct kobject *hslab_stores_kobj;
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Attaching: what hslab does to the frees of a kmem_cache that it has not made. A part
+ * that stands apart: nothing else in hslab knows of it but the module's start and end,
+ * and it does nothing until something is attached.
+ *
+ *	hslab_attach_find.c	from a name to a kmem_cache, and what speaks against it
+ *	hslab_attach_hook.c	seeing the frees
+ *	hslab_attach.c		what is attached, and /sys/kernel/hslab/attached
+ */
+#ifndef HSLAB_ATTACH_H
+#define HSLAB_ATTACH_H
+
+#include "hslab_internal.h"
+
+enum hslab_attach_mode {
+	HSLAB_ATTACH_COUNT,		/* frees are counted */
+	HSLAB_ATTACH_WIPE,		/* and objects zeroed */
+	HSLAB_ATTACH_POISON,		/* or filled */
+	HSLAB_NR_ATTACH_MODES
+};
+
+/* Per CPU. */
+struct hslab_attach_counts {
+	u64 frees;		/* seen */
+	u64 bulk;		/* of these by kmem_cache_free_bulk() */
+	u64 filled;		/* of these were wiped or poisoned */
+	u64 kfence;		/* of these were KFENCE's, and left to it */
+	u64 astray;		/* pointed to no start of an object, and were left alone */
+};
+
+#define HSLAB_ALIASES_LEN	1024
+
+/* What is known of a kmem_cache, from SLUB's files in sysfs. */
+struct hslab_target {
+	struct kmem_cache *kmem;
+	struct kobject *kobj;		/* SLUB's; held, so that kmem is not freed */
+	unsigned int size;		/* bytes of an object */
+	unsigned int slot;		/* bytes between two of them */
+	char name[HSLAB_NAME_LEN];	/* as asked for */
+	char real[HSLAB_NAME_LEN];	/* of the folder in /sys/kernel/slab */
+	char aliases[HSLAB_ALIASES_LEN];	/* other names of it, separated by blanks */
+};
+
+struct hslab_attachment {
+	/* What the hooks read. */
+	unsigned int size;
+	unsigned int slot;
+	u32 mode;			/* READ/WRITE_ONCE */
+	u32 byte;			/* of poison; READ/WRITE_ONCE */
+	struct hslab_attach_counts __percpu *counts;
+
+	struct hslab_target target;
+	struct list_head node;		/* hslab_attach_mutex */
+	struct kobject kobj;
+	struct completion kobj_gone;
+};
+
+/* hslab_attach_find.c */
+int hslab_attach_find(const char *name, struct hslab_target *target);
+void hslab_attach_forget(struct hslab_target *target);
+
+/* hslab_attach_hook.c */
+int hslab_attach_hook(struct hslab_attachment *a);
+void hslab_attach_unhook(struct hslab_attachment *a);
+
+/* hslab_attach.c */
+int hslab_attach_init(struct kobject *top);
+void hslab_attach_exit(struct kobject *top);
+
+#endif /* HSLAB_ATTACH_H */
