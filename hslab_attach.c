@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
+#include <linux/delay.h>
 #include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/poison.h>
@@ -23,16 +24,35 @@ static const char *const hslab_mode_names[HSLAB_NR_ATTACH_MODES] = {
 	[HSLAB_ATTACH_COUNT]	= "count",
 	[HSLAB_ATTACH_WIPE]	= "wipe",
 	[HSLAB_ATTACH_POISON]	= "poison",
+	[HSLAB_ATTACH_QUARANTINE]	= "quarantine",
 };
 
+#define HSLAB_ATTACH_KB		256	/* of quarantine, unless it is set */
+#define HSLAB_ATTACH_KB_MAX	1048576
+
 /* What is attached and by which names. Before hslab_mutex, and never the other way. */
-static DEFINE_MUTEX(hslab_attach_mutex);
+DEFINE_MUTEX(hslab_attach_mutex);
 static LIST_HEAD(hslab_attachments);
 static struct kobject *hslab_attached_kobj;
 
 static struct hslab_attachment *hslab_to_attachment(struct kobject *kobj)
 {
 	return container_of(kobj, struct hslab_attachment, kobj);
+}
+
+/*
+ * The mutex, for those who write to a file of @a: who holds it may be waiting for the file
+ * to be left, as it removes it. -ENODEV then.
+ */
+static int hslab_attach_lock(struct hslab_attachment *a)
+{
+	while (!mutex_trylock(&hslab_attach_mutex)) {
+		if (READ_ONCE(a->leaving))
+			return -ENODEV;
+		if (msleep_interruptible(1))
+			return -EINTR;
+	}
+	return 0;
 }
 
 /*
@@ -49,22 +69,109 @@ ATTACHED_SHOW(mode)
 	return sysfs_emit(buf, "%s\n", hslab_mode_names[mode]);
 }
 
+/*
+ * Have another mode, or another bound of its quarantine. Hooks that still see the old
+ * mode have ended before rings are emptied.
+ */
+static int hslab_attach_change(struct hslab_attachment *a, u32 mode,
+			       unsigned int kb)
+{
+	bool before = a->mode == HSLAB_ATTACH_QUARANTINE;
+	bool after = mode == HSLAB_ATTACH_QUARANTINE;
+	int err = 0;
+
+	lockdep_assert_held(&hslab_attach_mutex);
+
+	if (after && !before)
+		err = hslab_attach_swaps(true);
+	if (err)
+		return err;
+	if (before) {
+		WRITE_ONCE(a->mode, after ? HSLAB_ATTACH_DRAINS : mode);
+		synchronize_rcu();
+		if (!after)
+			hslab_attach_swaps(false);
+	}
+	err = hslab_attach_bound(a, after ? kb : 0);
+	if (err) {
+		if (after)
+			hslab_attach_swaps(false);
+		return err;
+	}
+	a->quarantine_kb = kb;
+	WRITE_ONCE(a->mode, mode);
+	return 0;
+}
+
 static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr,
 			  const char *buf, size_t count)
 {
 	struct hslab_attachment *a = hslab_to_attachment(kobj);
 	char value[HSLAB_VALUE_LEN];
-	int mode;
+	int mode, err;
 
 	if (hslab_written(value, buf, count))
 		value[0] = '\0';
 	mode = match_string(hslab_mode_names, HSLAB_NR_ATTACH_MODES, value);
 	if (mode < 0) {
-		pr_warn_ratelimited("%s: mode takes count, wipe or poison\n",
+		pr_warn_ratelimited("%s: mode takes count, wipe, poison or quarantine\n",
 				    a->target.name);
 		return -EINVAL;
 	}
-	WRITE_ONCE(a->mode, mode);
+	err = hslab_attach_lock(a);
+	if (!err) {
+		err = hslab_attach_change(a, mode, a->quarantine_kb);
+		mutex_unlock(&hslab_attach_mutex);
+	}
+	return err ? err : count;
+}
+
+ATTACHED_SHOW(quarantine_kb)
+{
+	return sysfs_emit(buf, "%u\n", hslab_to_attachment(kobj)->quarantine_kb);
+}
+
+static ssize_t quarantine_kb_store(struct kobject *kobj,
+				   struct kobj_attribute *attr, const char *buf,
+				   size_t count)
+{
+	struct hslab_attachment *a = hslab_to_attachment(kobj);
+	unsigned int kb;
+	int err;
+
+	if (kstrtouint(buf, 0, &kb) || !kb || kb > HSLAB_ATTACH_KB_MAX) {
+		pr_warn_ratelimited("%s: quarantine_kb takes KiB, 1 to %d\n",
+				    a->target.name, HSLAB_ATTACH_KB_MAX);
+		return -EINVAL;
+	}
+	err = hslab_attach_lock(a);
+	if (!err) {
+		err = hslab_attach_change(a, a->mode, kb);
+		mutex_unlock(&hslab_attach_mutex);
+	}
+	return err ? err : count;
+}
+
+ATTACHED_SHOW(track)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(hslab_to_attachment(kobj)->track));
+}
+
+static ssize_t track_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	struct hslab_attachment *a = hslab_to_attachment(kobj);
+	bool track;
+	int err;
+
+	if (kstrtobool(buf, &track)) {
+		pr_warn_ratelimited("%s: track takes 0 or 1\n", a->target.name);
+		return -EINVAL;
+	}
+	err = track ? hslab_depot_ready() : 0;
+	if (err)
+		return err;
+	WRITE_ONCE(a->track, track);
 	return count;
 }
 
@@ -125,6 +232,16 @@ ATTACHED_COUNT(bulk);
 ATTACHED_COUNT(filled);
 ATTACHED_COUNT(kfence);
 ATTACHED_COUNT(astray);
+ATTACHED_COUNT(aside);
+
+ATTACHED_SHOW(held)
+{
+	return sysfs_emit(buf, "%lu\n",
+			  hslab_attach_held(hslab_to_attachment(kobj)));
+}
+
+static struct kobj_attribute hslab_attached_held =
+	__ATTR(held, 0400, held_show, NULL);
 
 static struct attribute *hslab_attached_stats[] = {
 	&hslab_attached_frees.attr,
@@ -132,6 +249,8 @@ static struct attribute *hslab_attached_stats[] = {
 	&hslab_attached_filled.attr,
 	&hslab_attached_kfence.attr,
 	&hslab_attached_astray.attr,
+	&hslab_attached_aside.attr,
+	&hslab_attached_held.attr,
 	NULL
 };
 
@@ -143,7 +262,11 @@ static void hslab_detach(struct hslab_attachment *a)
 {
 	lockdep_assert_held(&hslab_attach_mutex);
 
+	WRITE_ONCE(a->leaving, true);
+	if (a->mode == HSLAB_ATTACH_QUARANTINE)
+		hslab_attach_change(a, HSLAB_ATTACH_COUNT, a->quarantine_kb);
 	hslab_attach_unhook(a);
+	hslab_attach_rings_free(a);
 	list_del(&a->node);
 	kobject_del(&a->kobj);
 	kobject_put(&a->kobj);
@@ -183,6 +306,9 @@ static ssize_t detach_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute hslab_attached_mode = __ATTR_RW(mode);
 static struct kobj_attribute hslab_attached_poison = __ATTR_RW(poison);
+static struct kobj_attribute hslab_attached_quarantine_kb =
+	__ATTR_RW(quarantine_kb);
+static struct kobj_attribute hslab_attached_track = __ATTR_RW(track);
 static struct kobj_attribute hslab_attached_object_size = __ATTR_RO(object_size);
 static struct kobj_attribute hslab_attached_aliases = __ATTR_RO(aliases);
 static struct kobj_attribute hslab_attached_detach = __ATTR_WO(detach);
@@ -190,6 +316,8 @@ static struct kobj_attribute hslab_attached_detach = __ATTR_WO(detach);
 static struct attribute *hslab_attached_attrs[] = {
 	&hslab_attached_mode.attr,
 	&hslab_attached_poison.attr,
+	&hslab_attached_quarantine_kb.attr,
+	&hslab_attached_track.attr,
 	&hslab_attached_object_size.attr,
 	&hslab_attached_aliases.attr,
 	&hslab_attached_detach.attr,
@@ -244,7 +372,10 @@ static int hslab_attach_to(struct hslab_attachment *a, const char *name)
 	err = a->counts ? 0 : -ENOMEM;
 	if (err)
 		goto forget;
-	err = hslab_attach_hook(a);
+	a->quarantine_kb = HSLAB_ATTACH_KB;
+	err = hslab_attach_rings_make(a);
+	if (!err)
+		err = hslab_attach_hook(a);
 	if (err)
 		goto counts;
 	err = kobject_init_and_add(&a->kobj, &hslab_attached_ktype,
@@ -262,10 +393,32 @@ kobj:
 	wait_for_completion(&a->kobj_gone);
 	hslab_attach_unhook(a);
 counts:
+	free_percpu(a->rings);
 	free_percpu(a->counts);
 forget:
 	hslab_attach_forget(&a->target);
 	return err;
+}
+
+/*
+ * A cache is about to be destroyed. Merged with others it stays, for them.
+ *
+ * Context: process context, may sleep.
+ */
+void hslab_attach_destroyed(struct kmem_cache *kmem)
+{
+	struct hslab_attachment *a;
+
+	mutex_lock(&hslab_attach_mutex);
+	list_for_each_entry(a, &hslab_attachments, node) {
+		if (a->target.kmem != kmem || hslab_attach_shared(&a->target))
+			continue;
+		pr_notice("detached from %s, which is destroyed\n",
+			  a->target.name);
+		hslab_detach(a);
+		break;
+	}
+	mutex_unlock(&hslab_attach_mutex);
 }
 
 static int hslab_may_attach(void)

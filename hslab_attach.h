@@ -6,6 +6,7 @@
  *
  *	hslab_attach_find.c	from a name to a kmem_cache, and what speaks against it
  *	hslab_attach_hook.c	seeing the frees
+ *	hslab_attach_quarantine.c	keeping what was freed
  *	hslab_attach.c		what is attached, and /sys/kernel/hslab/attached
  */
 #ifndef HSLAB_ATTACH_H
@@ -17,7 +18,9 @@ enum hslab_attach_mode {
 	HSLAB_ATTACH_COUNT,		/* frees are counted */
 	HSLAB_ATTACH_WIPE,		/* and objects zeroed */
 	HSLAB_ATTACH_POISON,		/* or filled */
-	HSLAB_NR_ATTACH_MODES
+	HSLAB_ATTACH_QUARANTINE,	/* and kept from reuse for a while, and verified */
+	HSLAB_NR_ATTACH_MODES,
+	HSLAB_ATTACH_DRAINS = HSLAB_ATTACH_COUNT	/* while a quarantine is emptied */
 };
 
 /* Per CPU. */
@@ -27,6 +30,7 @@ struct hslab_attach_counts {
 	u64 filled;		/* of these were wiped or poisoned */
 	u64 kfence;		/* of these were KFENCE's, and left to it */
 	u64 astray;		/* pointed to no start of an object, and were left alone */
+	u64 aside;		/* damaged in quarantine: SLUB never gets them back */
 };
 
 #define HSLAB_ALIASES_LEN	1024
@@ -48,8 +52,14 @@ struct hslab_attachment {
 	unsigned int slot;
 	u32 mode;			/* READ/WRITE_ONCE */
 	u32 byte;			/* of poison; READ/WRITE_ONCE */
+	bool track;			/* record who frees; READ/WRITE_ONCE */
+	enum hslab_action action;	/* on a violation; READ/WRITE_ONCE */
 	struct hslab_attach_counts __percpu *counts;
+	struct hslab_ring __percpu *rings;
+	atomic64_t faults[HSLAB_NR_KINDS];
 
+	unsigned int quarantine_kb;	/* hslab_attach_mutex */
+	bool leaving;			/* its files are being removed; WRITE_ONCE */
 	struct hslab_target target;
 	struct list_head node;		/* hslab_attach_mutex */
 	struct kobject kobj;
@@ -59,12 +69,27 @@ struct hslab_attachment {
 /* hslab_attach_find.c */
 int hslab_attach_find(const char *name, struct hslab_target *target);
 void hslab_attach_forget(struct hslab_target *target);
+bool hslab_attach_shared(const struct hslab_target *target);
+
+/* hslab_attach_quarantine.c */
+struct hslab_ring;
+bool hslab_attach_drains(void);
+void *hslab_attach_swap(struct hslab_attachment *a, void *object);
+unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most);
+unsigned long hslab_attach_held(const struct hslab_attachment *a);
+int hslab_attach_rings_make(struct hslab_attachment *a);
+void hslab_attach_rings_free(struct hslab_attachment *a);
+int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb);
 
 /* hslab_attach_hook.c */
+void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte);
+int hslab_attach_swaps(bool on);
 int hslab_attach_hook(struct hslab_attachment *a);
 void hslab_attach_unhook(struct hslab_attachment *a);
 
 /* hslab_attach.c */
+extern struct mutex hslab_attach_mutex;
+void hslab_attach_destroyed(struct kmem_cache *kmem);
 int hslab_attach_init(struct kobject *top);
 void hslab_attach_exit(struct kobject *top);
 

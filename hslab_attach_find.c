@@ -332,3 +332,11 @@ void hslab_attach_forget(struct hslab_target *target)
 	kobject_put(target->kobj);
 	target->kobj = NULL;
 }
+
+/* Does the cache of a target have several users now, of whom one may leave? */
+bool hslab_attach_shared(const struct hslab_target *target)
+{
+	unsigned int others;
+
+	return !hslab_slab_number(target->real, "aliases", &others) && others;
+}

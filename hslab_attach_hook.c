@@ -90,17 +90,18 @@ static void hslab_places_clear(void)
  * A FREE
  */
 
-/* Does an object begin at @object? All of a cache's slab pages are alike. */
+/* Does an object of the cache begin at @object? All of its slab pages are alike. */
 static __always_inline bool hslab_begins_at(const struct hslab_attachment *a,
 					    const void *object)
 {
 	const void *page = page_address(virt_to_head_page(object));
 
-	return !((u32)(object - page) % a->slot);
+	return hslab_slab_cache(object) == a->target.kmem &&
+	       !((u32)(object - page) % a->slot);
 }
 
 /* Fill, bytes behind the last whole word included. */
-static void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte)
+void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte)
 {
 	unsigned int words = a->size / sizeof(u64);
 
@@ -109,45 +110,64 @@ static void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte)
 	memset((u64 *)object + words, byte, a->size % sizeof(u64));
 }
 
+/* Count a free. True if hslab may touch the object. */
+static __always_inline bool hslab_attach_may(struct hslab_attachment *a,
+					     const void *object, bool bulk)
+{
+	this_cpu_inc(a->counts->frees);
+	if (bulk)
+		this_cpu_inc(a->counts->bulk);
+	if (hslab_compat_is_kfence(object)) {
+		this_cpu_inc(a->counts->kfence);
+		return false;
+	}
+	if (!hslab_begins_at(a, object)) {
+		this_cpu_inc(a->counts->astray);
+		return false;
+	}
+	return true;
+}
+
+/* A free that SLUB is about to do. In quarantine's hands it was before. */
 static noinline void hslab_attach_free(struct hslab_attachment *a, void *object,
 				       bool bulk)
 {
 	u32 mode = READ_ONCE(a->mode);
 
-	this_cpu_inc(a->counts->frees);
-	if (bulk)
-		this_cpu_inc(a->counts->bulk);
-	if (mode == HSLAB_ATTACH_COUNT)
+	if (mode == HSLAB_ATTACH_QUARANTINE || hslab_attach_drains() ||
+	    !hslab_attach_may(a, object, bulk) || mode == HSLAB_ATTACH_COUNT)
 		return;
-	if (hslab_compat_is_kfence(object)) {
-		this_cpu_inc(a->counts->kfence);
-		return;
-	}
-	if (!hslab_begins_at(a, object)) {
-		this_cpu_inc(a->counts->astray);
-		return;
-	}
 	hslab_attach_fill(a, object, mode == HSLAB_ATTACH_POISON ?
 				     READ_ONCE(a->byte) : 0);
 	this_cpu_inc(a->counts->filled);
 }
 
-/* The same for an object of which it is not said whose it is. */
-static __always_inline void hslab_attach_free_any(const void *object, bool bulk)
+/* What SLUB is to free in place of @object: that, another, or NULL for nothing. */
+static noinline void *hslab_attach_instead(struct hslab_attachment *a,
+					   void *object, bool bulk)
 {
-	struct hslab_attachment *a;
+	if (READ_ONCE(a->mode) != HSLAB_ATTACH_QUARANTINE ||
+	    hslab_attach_drains() || !hslab_attach_may(a, object, bulk))
+		return object;
+	return hslab_attach_swap(a, object);
+}
 
+/* The attachment of the slab page that @object is in, if any. */
+static __always_inline struct hslab_attachment *
+hslab_attached_to_page(const void *object)
+{
 	if (ZERO_OR_NULL_PTR(object) || !PageSlab(virt_to_head_page(object)))
-		return;
-	a = hslab_attached(hslab_slab_cache(object));
-	if (unlikely(a))
-		hslab_attach_free(a, (void *)object, bulk);
+		return NULL;
+	return hslab_attached(hslab_slab_cache(object));
 }
 
 static void hslab_see_kfree(void *unused, unsigned long caller,
 			    const void *object)
 {
-	hslab_attach_free_any(object, false);
+	struct hslab_attachment *a = hslab_attached_to_page(object);
+
+	if (unlikely(a))
+		hslab_attach_free(a, (void *)object, false);
 }
 
 static void hslab_see_cache_free(void *unused, unsigned long caller,
@@ -159,51 +179,167 @@ static void hslab_see_cache_free(void *unused, unsigned long caller,
 		hslab_attach_free(a, (void *)object, false);
 }
 
-/* kmem_cache_free_bulk(kmem, nr, objects); without a kmem_cache it is kfree_bulk(). */
+/* What a call is made of that is not to be. */
+static noinline notrace void hslab_do_nothing(void)
+{
+	barrier();
+}
+
+/*
+ * kmem_cache_free_bulk(kmem, nr, objects); without a kmem_cache it is kfree_bulk().
+ * Who calls it does not look at the array any more; SLUB clobbers it, too.
+ */
 static void notrace hslab_see_bulk_free(unsigned long ip, unsigned long parent,
 					struct ftrace_ops *ops,
 					struct ftrace_regs *regs)
 {
 	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
-	size_t i, nr = hslab_compat_argument(regs, 1);
+	size_t i, kept = 0, nr = hslab_compat_argument(regs, 1);
 	void **objects = (void *)hslab_compat_argument(regs, 2);
-	struct hslab_attachment *a;
+	struct hslab_attachment *a = NULL;
 
-	if (!kmem) {
-		for (i = 0; i < nr; i++)
-			hslab_attach_free_any(objects[i], true);
-		return;
+	if (kmem) {
+		a = hslab_attached(kmem);
+		if (likely(!a))
+			return;
 	}
-	a = hslab_attached(kmem);
+	for (i = 0; i < nr; i++) {
+		void *object = objects[i];
+
+		if (!kmem)
+			a = hslab_attached_to_page(object);
+		if (a && object) {
+			hslab_attach_free(a, object, true);
+			object = hslab_attach_instead(a, object, true);
+			if (!object)
+				continue;
+		}
+		objects[kept++] = object;
+	}
+	if (!kept && nr)
+		hslab_compat_go_to(regs, hslab_do_nothing);
+	else if (kept < nr)
+		hslab_compat_set_second(regs, kept);
+}
+
+static void notrace hslab_swap_cache_free(unsigned long ip, unsigned long parent,
+					  struct ftrace_ops *ops,
+					  struct ftrace_regs *regs)
+{
+	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
+	void *object = (void *)hslab_compat_argument(regs, 1), *instead;
+	struct hslab_attachment *a = hslab_attached(kmem);
+
+	if (likely(!a) || ZERO_OR_NULL_PTR(object))
+		return;
+	instead = hslab_attach_instead(a, object, false);
+	if (!instead)
+		hslab_compat_go_to(regs, hslab_do_nothing);
+	else if (instead != object)
+		hslab_compat_set_second(regs, (unsigned long)instead);
+}
+
+static void notrace hslab_swap_kfree(unsigned long ip, unsigned long parent,
+				     struct ftrace_ops *ops,
+				     struct ftrace_regs *regs)
+{
+	void *object = (void *)hslab_compat_argument(regs, 0), *instead;
+	struct hslab_attachment *a = hslab_attached_to_page(object);
+
 	if (likely(!a))
 		return;
-	for (i = 0; i < nr; i++)
-		if (objects[i])
-			hslab_attach_free(a, objects[i], true);
+	instead = hslab_attach_instead(a, object, false);
+	if (!instead)
+		hslab_compat_go_to(regs, hslab_do_nothing);
+	else if (instead != object)
+		hslab_compat_set_first(regs, (unsigned long)instead);
+}
+
+/* In place of kmem_cache_destroy(), as its caller sees it. */
+static void hslab_destroy_attached(struct kmem_cache *kmem)
+{
+	hslab_attach_destroyed(kmem);
+	kmem_cache_destroy(kmem);
+	module_put(THIS_MODULE);
+}
+
+static void notrace hslab_see_destroy(unsigned long ip, unsigned long parent,
+				      struct ftrace_ops *ops,
+				      struct ftrace_regs *regs)
+{
+	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
+
+	if (unlikely(hslab_attached(kmem)) && !within_module(parent, THIS_MODULE) &&
+	    try_module_get(THIS_MODULE))
+		hslab_compat_go_to(regs, hslab_destroy_attached);
 }
 
 /*
+ * HOOKS
+ *
  * PERMANENT: kernel.ftrace_enabled=0 is refused while this is there, and this where
  * it is 0 already.
  */
-static struct ftrace_ops hslab_bulk_ops = {
-	.func	= hslab_see_bulk_free,
-	.flags	= FTRACE_OPS_FL_PERMANENT,
+struct hslab_hook {
+	const char *function;
+	ftrace_func_t callback;
+	struct ftrace_ops ops;		/* anew with each registration */
 };
+
+static struct hslab_hook hslab_hooks[] = {
+	{ "kmem_cache_free_bulk", hslab_see_bulk_free },
+	{ "kmem_cache_destroy", hslab_see_destroy },
+};
+
+static struct hslab_hook hslab_swap_hooks[] = {
+	{ "kmem_cache_free", hslab_swap_cache_free },
+	{ "kfree", hslab_swap_kfree },
+};
+
+static void hslab_unregister(struct hslab_hook *hooks, unsigned int nr)
+{
+	while (nr--) {
+		unregister_ftrace_function(&hooks[nr].ops);
+		ftrace_free_filter(&hooks[nr].ops);
+	}
+}
+
+static int hslab_register(struct hslab_hook *hooks, unsigned int nr)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr; i++) {
+		char name[32];
+
+		strscpy(name, hooks[i].function, sizeof(name));
+		hooks[i].ops = (struct ftrace_ops) {
+			.func = hooks[i].callback,
+			.flags = FTRACE_OPS_FL_PERMANENT |
+				 FTRACE_OPS_FL_IPMODIFY,
+		};
+		err = ftrace_set_filter(&hooks[i].ops, name, strlen(name), 1);
+		if (!err)
+			err = register_ftrace_function(&hooks[i].ops);
+		if (err)
+			break;
+	}
+	if (err) {
+		pr_warn("attach: no hook for %s: %pe%s\n", hooks[i].function,
+			ERR_PTR(err), err == -EBUSY ?
+			" (is kernel.ftrace_enabled 0, or the function patched?)" : "");
+		ftrace_free_filter(&hooks[i].ops);
+		hslab_unregister(hooks, i);
+	}
+	return err;
+}
 
 static int hslab_hooks_on(void)
 {
-	char function[] = "kmem_cache_free_bulk";
-	int err;
+	int err = hslab_register(hslab_hooks, ARRAY_SIZE(hslab_hooks));
 
-	err = ftrace_set_filter(&hslab_bulk_ops, function, strlen(function), 1);
-	if (!err)
-		err = register_ftrace_function(&hslab_bulk_ops);
-	if (err) {
-		pr_warn("attach: no hook for %s: %pe%s\n", function, ERR_PTR(err),
-			err == -EBUSY ? " (is kernel.ftrace_enabled 0?)" : "");
-		goto filter;
-	}
+	if (err)
+		return err;
 	err = register_trace_kmem_cache_free(hslab_see_cache_free, NULL);
 	if (err)
 		goto ftrace;
@@ -216,9 +352,7 @@ tracepoint:
 	unregister_trace_kmem_cache_free(hslab_see_cache_free, NULL);
 	tracepoint_synchronize_unregister();
 ftrace:
-	unregister_ftrace_function(&hslab_bulk_ops);
-filter:
-	ftrace_free_filter(&hslab_bulk_ops);
+	hslab_unregister(hslab_hooks, ARRAY_SIZE(hslab_hooks));
 	return err;
 }
 
@@ -226,9 +360,27 @@ static void hslab_hooks_off(void)
 {
 	unregister_trace_kfree(hslab_see_kfree, NULL);
 	unregister_trace_kmem_cache_free(hslab_see_cache_free, NULL);
-	unregister_ftrace_function(&hslab_bulk_ops);
-	ftrace_free_filter(&hslab_bulk_ops);
 	tracepoint_synchronize_unregister();
+	hslab_unregister(hslab_hooks, ARRAY_SIZE(hslab_hooks));
+}
+
+/* One more, or less, attachment is in mode quarantine, which needs hooks of its own. */
+int hslab_attach_swaps(bool on)
+{
+	static unsigned int nr;		/* hslab_attach_mutex */
+	int err = 0;
+
+	if (on && !HSLAB_COMPAT_CAN_SWAP)
+		return -EOPNOTSUPP;
+	if (on && !nr)
+		err = hslab_register(hslab_swap_hooks,
+				     ARRAY_SIZE(hslab_swap_hooks));
+	if (err)
+		return err;
+	nr += on ? 1 : -1;
+	if (!nr)
+		hslab_unregister(hslab_swap_hooks, ARRAY_SIZE(hslab_swap_hooks));
+	return 0;
 }
 
 /**

@@ -209,6 +209,28 @@ static inline void hslab_compat_wait_for_tasks(void)
 #define hslab_compat_argument(regs, n)	regs_get_kernel_argument(&(regs)->regs, n)
 #endif
 
+/*
+ * The registers that a function begins with, for an ftrace callback that changes an
+ * argument, or has it skipped; null where it is not known how.
+ */
+#ifdef CONFIG_X86_64
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define hslab_compat_regs(fregs)	(&(fregs)->regs)
+#else
+#define hslab_compat_regs(fregs)	(&arch_ftrace_regs(fregs)->regs)
+#endif
+#define HSLAB_COMPAT_CAN_SWAP		1
+#define hslab_compat_set_first(fregs, v)	(hslab_compat_regs(fregs)->di = (v))
+#define hslab_compat_set_second(fregs, v)	(hslab_compat_regs(fregs)->si = (v))
+#define hslab_compat_go_to(fregs, function) \
+	(hslab_compat_regs(fregs)->ip = (unsigned long)(function))
+#else
+#define HSLAB_COMPAT_CAN_SWAP		0
+#define hslab_compat_set_first(fregs, v)	((void)(v))
+#define hslab_compat_set_second(fregs, v)	((void)(v))
+#define hslab_compat_go_to(fregs, function)	((void)(function))
+#endif
+
 /* Can @word be the address of code: of the kernel, a module, or BPF? */
 static __always_inline bool hslab_compat_maybe_code(unsigned long word)
 {

@@ -737,6 +737,8 @@ unsigned long hslab_pin_skipped(const struct hslab_route *route);
 #define HSLAB_RECORD_SIZE	48
 #define HSLAB_LIFETIMES		64
 
+u32 hslab_track_here(unsigned int skip);
+int hslab_depot_ready(void);
 void hslab_track_alloc(struct hslab_route *route, void *object);
 void hslab_track_free(struct hslab_route *route, void *object);
 bool hslab_track_read(const struct hslab_store *store, const void *object,

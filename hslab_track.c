@@ -180,6 +180,12 @@ static __always_inline u32 hslab_track_stack(unsigned int skip)
 	return hslab_track_unwind(key, 1 + skip);
 }
 
+/* The same for those without a record in the object. Any context but NMI. */
+noinline u32 hslab_track_here(unsigned int skip)
+{
+	return hslab_track_stack(1 + skip);
+}
+
 /**
  * hslab_track_alloc() - record an allocation
  * @route: a route to a tracked store
@@ -345,7 +351,7 @@ void hslab_track_forget(void)
  * Is there a stack depot that takes stacks? It may be switched off by a boot
  * parameter, or for lack of memory once, and its init says so only the first time.
  */
-static int hslab_depot_ready(void)
+int hslab_depot_ready(void)
 {
 	unsigned long entry = (unsigned long)hslab_depot_ready;
 	int err = stack_depot_init();

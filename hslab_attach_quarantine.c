@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The quarantine of an attached cache: each CPU has a ring of freed objects, filled, that
+ * SLUB thinks are still in use. A free puts its object into the ring, and goes on, in
+ * SLUB, with the one that has been there for longest: the argument is exchanged, so that
+ * no free is called from within another. While the ring fills up the call is
+ * skipped.
+ */
+#define pr_fmt(fmt) "hslab: " fmt
+
+#include <linux/mm.h>
+#include <linux/sched/clock.h>
+
+#include "hslab_attach.h"
+
+/* Who gives back what is in rings: its frees are seen by no hook. */
+static struct task_struct *hslab_drainer;
+
+struct hslab_held {
+	void *object;
+	u64 when;			/* local_clock(), ns */
+	u32 handle;			/* stack depot, 0: not known */
+	pid_t pid;
+	u32 cpu;
+	u8 byte;			/* what it was filled with */
+};
+
+struct hslab_ring {
+	raw_spinlock_t lock;
+	unsigned int first, nr, size;
+	struct hslab_held *held;	/* NULL: closed */
+};
+
+bool hslab_attach_drains(void)
+{
+	return READ_ONCE(hslab_drainer) == current && in_task();
+}
+
+static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind,
+				const struct hslab_held *h)
+{
+	u64 pattern = h->byte * 0x0101010101010101ULL;
+	struct hslab_fault fault = {
+		.kind = kind, .object = h->object, .size = a->size,
+		.state = HSLAB_QUARANTINED, .offset = -1,
+		.caller = _RET_IP_, .aside = kind == HSLAB_WRITE_AFTER_FREE,
+		.action = READ_ONCE(a->action),
+	};
+
+	strscpy(fault.cache, a->target.name, sizeof(fault.cache));
+	strscpy(fault.other, a->target.name, sizeof(fault.other));
+	if (kind == HSLAB_WRITE_AFTER_FREE) {
+		fault.offset = hslab_first_bad_fill(h->object,
+						    a->size / sizeof(u64),
+						    pattern, &fault.nr_bad);
+		if (fault.offset >= 0) {
+			fault.nr_shown = min_t(unsigned int, HSLAB_SHOWN,
+					       a->size - fault.offset);
+			memcpy(fault.found, h->object + fault.offset,
+			       fault.nr_shown);
+			memset(fault.expected, h->byte, fault.nr_shown);
+		}
+		this_cpu_inc(a->counts->aside);
+	}
+	fault.nr = atomic64_inc_return(&a->faults[kind]);
+	fault.tracks[HSLAB_EV_FREE] = (struct hslab_track) {
+		.known = HSLAB_RECORDED, .handle = h->handle, .pid = h->pid,
+		.cpu = h->cpu, .when = h->when,
+	};
+	hslab_report(&fault);
+}
+
+/* What leaves is as it was filled, or is reported and never given to SLUB. */
+static bool hslab_held_sound(struct hslab_attachment *a,
+			     const struct hslab_held *h)
+{
+	if (hslab_intact(h->object, a->size / sizeof(u64),
+			 h->byte * 0x0101010101010101ULL))
+		return true;
+	hslab_attach_report(a, HSLAB_WRITE_AFTER_FREE, h);
+	return false;
+}
+
+/* Is @object in a ring? Looked for only if it looks filled. */
+static noinline bool hslab_held_already(struct hslab_attachment *a,
+					const void *object)
+{
+	struct hslab_held held = {};
+	unsigned long flags;
+	unsigned int i;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct hslab_ring *r = per_cpu_ptr(a->rings, cpu);
+
+		raw_spin_lock_irqsave(&r->lock, flags);
+		for (i = 0; r->held && i < r->nr; i++) {
+			struct hslab_held *h = &r->held[(r->first + i) % r->size];
+
+			if (h->object == object)
+				held = *h;
+		}
+		raw_spin_unlock_irqrestore(&r->lock, flags);
+		if (held.object) {
+			hslab_attach_report(a, HSLAB_DOUBLE_FREE, &held);
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * hslab_attach_swap() - keep a freed object, and give the one that must go for it
+ * @a: the attachment, in mode quarantine
+ * @object: the start of an object of its
+ *
+ * Context: any but NMI.
+ * Return: what SLUB is to be given in place of @object, or NULL for nothing: there is room,
+ * @object is in a ring already, or what leaves was damaged.
+ */
+void *hslab_attach_swap(struct hslab_attachment *a, void *object)
+{
+	struct hslab_held in = {
+		.object = object, .byte = READ_ONCE(a->byte),
+		.pid = task_pid_nr(current), .cpu = raw_smp_processor_id(),
+		.when = local_clock(),
+	}, out = {};
+	struct hslab_ring *r;
+	unsigned long flags;
+
+	if (unlikely(*(u64 *)object == in.byte * 0x0101010101010101ULL) &&
+	    hslab_held_already(a, object))
+		return NULL;
+	hslab_attach_fill(a, object, in.byte);
+	this_cpu_inc(a->counts->filled);
+	if (READ_ONCE(a->track))
+		in.handle = hslab_track_here(3);
+
+	r = raw_cpu_ptr(a->rings);
+	raw_spin_lock_irqsave(&r->lock, flags);
+	if (unlikely(!r->held)) {		/* it is being closed */
+		out.object = object;
+	} else if (r->nr < r->size) {
+		r->held[(r->first + r->nr++) % r->size] = in;
+	} else {
+		out = r->held[r->first];
+		r->held[r->first] = in;
+		r->first = (r->first + 1) % r->size;
+	}
+	raw_spin_unlock_irqrestore(&r->lock, flags);
+	if (!out.object || out.object == object)
+		return out.object;
+	return hslab_held_sound(a, &out) ? out.object : NULL;
+}
+
+/* Take the oldest of a ring. */
+static bool hslab_ring_pop(struct hslab_ring *r, struct hslab_held *h)
+{
+	unsigned long flags;
+	bool any;
+
+	raw_spin_lock_irqsave(&r->lock, flags);
+	any = r->held && r->nr;
+	if (any) {
+		*h = r->held[r->first];
+		r->first = (r->first + 1) % r->size;
+		r->nr--;
+	}
+	raw_spin_unlock_irqrestore(&r->lock, flags);
+	return any;
+}
+
+/* Give up to @most objects of all rings back. How many. Process context. */
+unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most)
+{
+	unsigned long sum = 0;
+	struct hslab_held h;
+	int cpu;
+
+	lockdep_assert_held(&hslab_attach_mutex);
+
+	if (!a->rings)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		while (sum < most &&
+		       hslab_ring_pop(per_cpu_ptr(a->rings, cpu), &h)) {
+			sum++;
+			if (hslab_held_sound(a, &h)) {
+				WRITE_ONCE(hslab_drainer, current);
+				kmem_cache_free(a->target.kmem, h.object);
+				WRITE_ONCE(hslab_drainer, NULL);
+			}
+			cond_resched();
+		}
+	}
+	return sum;
+}
+
+/* How many objects are in the rings. */
+unsigned long hslab_attach_held(const struct hslab_attachment *a)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(a->rings, cpu)->nr);
+	return sum;
+}
+
+/* Change one ring's array; what was in it must have been drained. */
+static void hslab_ring_set(struct hslab_ring *r, struct hslab_held *held,
+			   unsigned int size)
+{
+	struct hslab_held *old;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&r->lock, flags);
+	old = r->held;
+	r->held = held;
+	r->size = size;
+	r->first = r->nr = 0;
+	raw_spin_unlock_irqrestore(&r->lock, flags);
+	kvfree(old);
+}
+
+int hslab_attach_rings_make(struct hslab_attachment *a)
+{
+	int cpu;
+
+	a->rings = alloc_percpu(struct hslab_ring);
+	if (!a->rings)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		raw_spin_lock_init(&per_cpu_ptr(a->rings, cpu)->lock);
+	return 0;
+}
+
+/**
+ * hslab_attach_bound() - have rings for so many bytes
+ * @a: the attachment; nobody puts anything into its rings meanwhile
+ * @kb: KiB of slots over all CPUs; 0 for no rings
+ *
+ * Context: process context, may sleep, with hslab_attach_mutex.
+ * Return: 0, or -ENOMEM; there are no rings then.
+ */
+int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb)
+{
+	unsigned long size = DIV_ROUND_UP((unsigned long)kb * SZ_1K / a->slot,
+					  num_online_cpus());
+	struct hslab_held *held = NULL;
+	int cpu, err = 0;
+
+	hslab_attach_drain(a, ULONG_MAX);
+	for_each_possible_cpu(cpu) {
+		if (kb && !err) {
+			held = kvcalloc(max(size, 1UL), sizeof(*held),
+					GFP_KERNEL);
+			err = held ? 0 : -ENOMEM;
+		}
+		hslab_ring_set(per_cpu_ptr(a->rings, cpu), err ? NULL : held,
+			       max(size, 1UL));
+		held = NULL;
+	}
+	if (err)
+		return hslab_attach_bound(a, 0) ?: err;
+	return 0;
+}
+
+void hslab_attach_rings_free(struct hslab_attachment *a)
+{
+	if (!a->rings)
+		return;
+	hslab_attach_bound(a, 0);
+	free_percpu(a->rings);
+}
