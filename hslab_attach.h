@@ -74,7 +74,8 @@ bool hslab_attach_shared(const struct hslab_target *target);
 /* hslab_attach_quarantine.c */
 struct hslab_ring;
 bool hslab_attach_drains(void);
-void *hslab_attach_swap(struct hslab_attachment *a, void *object);
+void *hslab_attach_swap(struct hslab_attachment *a, void *object,
+			unsigned long caller);
 unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most);
 unsigned long hslab_attach_held(const struct hslab_attachment *a);
 int hslab_attach_rings_make(struct hslab_attachment *a);

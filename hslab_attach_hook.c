@@ -144,12 +144,13 @@ static noinline void hslab_attach_free(struct hslab_attachment *a, void *object,
 
 /* What SLUB is to free in place of @object: that, another, or NULL for nothing. */
 static noinline void *hslab_attach_instead(struct hslab_attachment *a,
-					   void *object, bool bulk)
+					   void *object, bool bulk,
+					   unsigned long caller)
 {
 	if (READ_ONCE(a->mode) != HSLAB_ATTACH_QUARANTINE ||
 	    hslab_attach_drains() || !hslab_attach_may(a, object, bulk))
 		return object;
-	return hslab_attach_swap(a, object);
+	return hslab_attach_swap(a, object, caller);
 }
 
 /* The attachment of the slab page that @object is in, if any. */
@@ -210,7 +211,7 @@ static void notrace hslab_see_bulk_free(unsigned long ip, unsigned long parent,
 			a = hslab_attached_to_page(object);
 		if (a && object) {
 			hslab_attach_free(a, object, true);
-			object = hslab_attach_instead(a, object, true);
+			object = hslab_attach_instead(a, object, true, parent);
 			if (!object)
 				continue;
 		}
@@ -232,7 +233,7 @@ static void notrace hslab_swap_cache_free(unsigned long ip, unsigned long parent
 
 	if (likely(!a) || ZERO_OR_NULL_PTR(object))
 		return;
-	instead = hslab_attach_instead(a, object, false);
+	instead = hslab_attach_instead(a, object, false, parent);
 	if (!instead)
 		hslab_compat_go_to(regs, hslab_do_nothing);
 	else if (instead != object)
@@ -248,7 +249,7 @@ static void notrace hslab_swap_kfree(unsigned long ip, unsigned long parent,
 
 	if (likely(!a))
 		return;
-	instead = hslab_attach_instead(a, object, false);
+	instead = hslab_attach_instead(a, object, false, parent);
 	if (!instead)
 		hslab_compat_go_to(regs, hslab_do_nothing);
 	else if (instead != object)

@@ -37,13 +37,13 @@ bool hslab_attach_drains(void)
 }
 
 static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind,
-				const struct hslab_held *h)
+				const struct hslab_held *h, unsigned long caller)
 {
 	u64 pattern = h->byte * 0x0101010101010101ULL;
 	struct hslab_fault fault = {
 		.kind = kind, .object = h->object, .size = a->size,
 		.state = HSLAB_QUARANTINED, .offset = -1,
-		.caller = _RET_IP_, .aside = kind == HSLAB_WRITE_AFTER_FREE,
+		.caller = caller, .aside = kind == HSLAB_WRITE_AFTER_FREE,
 		.action = READ_ONCE(a->action),
 	};
 
@@ -72,18 +72,19 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 
 /* What leaves is as it was filled, or is reported and never given to SLUB. */
 static bool hslab_held_sound(struct hslab_attachment *a,
-			     const struct hslab_held *h)
+			     const struct hslab_held *h, unsigned long caller)
 {
 	if (hslab_intact(h->object, a->size / sizeof(u64),
 			 h->byte * 0x0101010101010101ULL))
 		return true;
-	hslab_attach_report(a, HSLAB_WRITE_AFTER_FREE, h);
+	hslab_attach_report(a, HSLAB_WRITE_AFTER_FREE, h, caller);
 	return false;
 }
 
 /* Is @object in a ring? Looked for only if it looks filled. */
 static noinline bool hslab_held_already(struct hslab_attachment *a,
-					const void *object)
+					const void *object,
+					unsigned long caller)
 {
 	struct hslab_held held = {};
 	unsigned long flags;
@@ -102,7 +103,8 @@ static noinline bool hslab_held_already(struct hslab_attachment *a,
 		}
 		raw_spin_unlock_irqrestore(&r->lock, flags);
 		if (held.object) {
-			hslab_attach_report(a, HSLAB_DOUBLE_FREE, &held);
+			hslab_attach_report(a, HSLAB_DOUBLE_FREE, &held,
+					    caller);
 			return true;
 		}
 	}
@@ -113,12 +115,14 @@ static noinline bool hslab_held_already(struct hslab_attachment *a,
  * hslab_attach_swap() - keep a freed object, and give the one that must go for it
  * @a: the attachment, in mode quarantine
  * @object: the start of an object of its
+ * @caller: who frees it, for a report
  *
  * Context: any but NMI.
  * Return: what SLUB is to be given in place of @object, or NULL for nothing: there is room,
  * @object is in a ring already, or what leaves was damaged.
  */
-void *hslab_attach_swap(struct hslab_attachment *a, void *object)
+void *hslab_attach_swap(struct hslab_attachment *a, void *object,
+			unsigned long caller)
 {
 	struct hslab_held in = {
 		.object = object, .byte = READ_ONCE(a->byte),
@@ -129,7 +133,7 @@ void *hslab_attach_swap(struct hslab_attachment *a, void *object)
 	unsigned long flags;
 
 	if (unlikely(*(u64 *)object == in.byte * 0x0101010101010101ULL) &&
-	    hslab_held_already(a, object))
+	    hslab_held_already(a, object, caller))
 		return NULL;
 	hslab_attach_fill(a, object, in.byte);
 	this_cpu_inc(a->counts->filled);
@@ -150,7 +154,7 @@ void *hslab_attach_swap(struct hslab_attachment *a, void *object)
 	raw_spin_unlock_irqrestore(&r->lock, flags);
 	if (!out.object || out.object == object)
 		return out.object;
-	return hslab_held_sound(a, &out) ? out.object : NULL;
+	return hslab_held_sound(a, &out, caller) ? out.object : NULL;
 }
 
 /* Take the oldest of a ring. */
@@ -185,7 +189,7 @@ unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most)
 		while (sum < most &&
 		       hslab_ring_pop(per_cpu_ptr(a->rings, cpu), &h)) {
 			sum++;
-			if (hslab_held_sound(a, &h)) {
+			if (hslab_held_sound(a, &h, _RET_IP_)) {
 				WRITE_ONCE(hslab_drainer, current);
 				kmem_cache_free(a->target.kmem, h.object);
 				WRITE_ONCE(hslab_drainer, NULL);
