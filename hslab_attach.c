@@ -55,6 +55,13 @@ static int hslab_attach_lock(struct hslab_attachment *a)
 	return 0;
 }
 
+/* Once hslab is sealed, @a is not made looser: -EPERM. */
+static int hslab_attach_may_loosen(const struct hslab_attachment *a, bool looser,
+				   const char *what)
+{
+	return looser ? hslab_may_release(a->target.name, what) : 0;
+}
+
 /*
  * FILES
  */
@@ -67,6 +74,19 @@ ATTACHED_SHOW(mode)
 	u32 mode = READ_ONCE(hslab_to_attachment(kobj)->mode);
 
 	return sysfs_emit(buf, "%s\n", hslab_mode_names[mode]);
+}
+
+/* What wipes is as tight as what poisons. */
+static unsigned int hslab_attach_rank(u32 mode)
+{
+	static const u8 ranks[HSLAB_NR_ATTACH_MODES] = {
+		[HSLAB_ATTACH_COUNT]	= 0,
+		[HSLAB_ATTACH_WIPE]	= 1,
+		[HSLAB_ATTACH_POISON]	= 1,
+		[HSLAB_ATTACH_QUARANTINE] = 2,
+	};
+
+	return ranks[mode];
 }
 
 /*
@@ -120,7 +140,11 @@ static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr,
 	}
 	err = hslab_attach_lock(a);
 	if (!err) {
-		err = hslab_attach_change(a, mode, a->quarantine_kb);
+		err = hslab_attach_may_loosen(a, hslab_attach_rank(mode) <
+						 hslab_attach_rank(a->mode),
+					      "looser mode");
+		if (!err)
+			err = hslab_attach_change(a, mode, a->quarantine_kb);
 		mutex_unlock(&hslab_attach_mutex);
 	}
 	return err ? err : count;
@@ -146,7 +170,10 @@ static ssize_t quarantine_kb_store(struct kobject *kobj,
 	}
 	err = hslab_attach_lock(a);
 	if (!err) {
-		err = hslab_attach_change(a, a->mode, kb);
+		err = hslab_attach_may_loosen(a, kb < a->quarantine_kb,
+					      "smaller quarantine_kb");
+		if (!err)
+			err = hslab_attach_change(a, a->mode, kb);
 		mutex_unlock(&hslab_attach_mutex);
 	}
 	return err ? err : count;
@@ -168,7 +195,8 @@ static ssize_t track_store(struct kobject *kobj, struct kobj_attribute *attr,
 		pr_warn_ratelimited("%s: track takes 0 or 1\n", a->target.name);
 		return -EINVAL;
 	}
-	err = track ? hslab_depot_ready() : 0;
+	err = track ? hslab_depot_ready() :
+		      hslab_attach_may_loosen(a, READ_ONCE(a->track), "track=0");
 	if (err)
 		return err;
 	WRITE_ONCE(a->track, track);
