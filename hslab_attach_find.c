@@ -258,7 +258,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
 		return err;
 	if (*ctor) {
 		pr_warn("attach: not to %s: it has a constructor, %s, whose work must not be wiped\n",
-			t->real, ctor);
+			t->name, ctor);
 		return -EOPNOTSUPP;
 	}
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
@@ -268,7 +268,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
 		if (err)
 			return err;
 		if (set) {
-			pr_warn("attach: not to %s: %s\n", t->real,
+			pr_warn("attach: not to %s: %s\n", t->name,
 				flags[i].why);
 			return -EOPNOTSUPP;
 		}
