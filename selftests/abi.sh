@@ -19,7 +19,8 @@ same()
 	fi
 	sed -n 's/^What:[[:space:]]*//p' "$2" | sort >/tmp/documented
 	find "$3" -type f |
-		sed 's,/caches/[^/]*/,/caches/<name>/,; s,/stores/[^/]*/,/stores/<id>/,' |
+		sed 's,/caches/[^/]*/,/caches/<name>/,; s,/stores/[^/]*/,/stores/<id>/,
+			s,/attached/[^/]*/,/attached/<name>/,' |
 		sort -u >/tmp/found
 	is_not "$1: there are files" "$(wc -l </tmp/found)" 0
 	is "$1: every file is documented" \
@@ -33,7 +34,8 @@ restore()
 	rm -f /tmp/documented /tmp/found
 }
 
-fresh hslab_provoke
+fresh hslab_attached hslab_provoke
+succeeds "attach" put $SYS/attach attached-victim
 same sysfs "$ABI/sysfs-kernel-hslab" $SYS
 same debugfs "$ABI/debugfs-hslab" $DBG
 same parameters "$ABI/sysfs-module-hslab" /sys/module/hslab/parameters

@@ -1,0 +1,319 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2086,SC2317 # no path here has blanks; called by name
+# Attaching to kmem_caches that are already there: what is refused, what each mode does
+# to the caches of a module that knows nothing of hslab, and how it ends.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=attach-lib.sh
+. "${0%/*}/attach-lib.sh"
+
+ktap_begin
+FTRACE=/proc/sys/kernel/ftrace_enabled
+restore()
+{
+	echo 1 >$FTRACE
+}
+fresh hslab_attached
+taskset -p 1 $$ >/dev/null	# what is freed comes to one ring
+victim=attached-victim
+V=$ATTACHED/$victim
+
+#
+# REFUSED
+#
+is "nothing is attached at first" "$(ls $ATTACHED)" ""
+is "and nothing hooked" "$(hooks)" ""
+name63=$(printf '%063d' 0)
+expected="attach: expected a name in /sys/kernel/slab"
+refuses "a name of no cache, near one" attached-victi \
+	"No such file or directory" "attach: there is no cache attached-victi; did you mean attached-victim?"
+refuses "a name near none" qqqqqqqqqqqqqqqqqqqq \
+	"No such file or directory" "attach: there is no cache qqqqqqqqqqqqqqqqqqqq in /sys/kernel/slab"
+refuses "the longest name" $name63 \
+	"No such file or directory" "attach: there is no cache $name63 in /sys/kernel/slab"
+refuses "a longer one" ${name63}0 "Invalid argument" "attach takes a name in /sys/kernel/slab"
+refuses "no name" "" "Invalid argument" "attach takes a name in /sys/kernel/slab"
+refuses "the folder" . "Invalid argument" "$expected"
+refuses "the folder above" .. "Invalid argument" "$expected"
+refuses "a path" attached-victim/ "Invalid argument" "$expected"
+refuses "a path to elsewhere" ../slab/attached-victim "Invalid argument" "$expected"
+refuses "a constructor" attached-ctor "Operation not supported" \
+	"attach: not to attached-ctor: it has a constructor, attached_ctor [hslab_attached], whose work must not be wiped"
+refuses "SLAB_TYPESAFE_BY_RCU" attached-typesafe "Operation not supported" \
+	"attach: not to attached-typesafe: it is SLAB_TYPESAFE_BY_RCU: its readers look at freed objects"
+for own in /sys/kernel/slab/hslab:*; do
+	own=${own##*/}
+done
+refuses "hslab's own" $own "Invalid argument" \
+	"attach: $own is hslab's own, see /sys/kernel/hslab/caches"
+
+echo 0 >$FTRACE
+refuses "with kernel.ftrace_enabled=0" $victim "Device or resource busy" \
+	"attach: no hook for kmem_cache_free_bulk: -EBUSY (is kernel.ftrace_enabled 0, or the function patched?)"
+echo 1 >$FTRACE
+
+#
+# ATTACHED
+#
+log_mark
+succeeds "attach" put $ATTACH $victim
+is "the log says so" "$(said)" "attached to $victim, objects of 320 bytes"
+is "it begins with" "$(values $V mode poison quarantine_kb track object_size aliases)" \
+	"count 0xa5 256 0 320 "
+is "the hooks are there" "$(hooks)" "kmem_cache_destroy kmem_cache_free_bulk"
+refuses "twice" $victim "File exists" \
+	"attach: $victim is attached already, as $victim"
+is "kernel.ftrace_enabled=0 is refused now" "$(tries $FTRACE 0)" "Device or resource busy"
+get $FTRACE
+is "and is 1 still" "$VALUE" 1
+
+log_mark
+succeeds "attach to one of two that are merged" put $ATTACH attached-twin-b
+is "its other name is told" "$(said)" \
+	"attached to attached-twin-b, objects of 1336 bytes; it is also attached-twin-a"
+is "and in aliases" "$(values $ATTACHED/attached-twin-b aliases)" attached-twin-a
+refuses "the other one, which it is as well" attached-twin-a "File exists" \
+	"attach: attached-twin-a is attached already, as attached-twin-b"
+
+#
+# COUNT
+#
+for how in free bulk kfree kfree-bulk; do
+	case $how in
+	*bulk)	bulk=1000 ;;
+	*)	bulk=0 ;;
+	esac
+	counts_before
+	attached cycle victim $how 1000
+	is "count: $how" "$(counts frees bulk filled astray held)" "1000 $bulk 0 0 0"
+done
+counts_before
+attached cycle victim rcu 1000
+within 20000 eval '[ "$(counts frees)" = 1000 ]'
+is "count: kfree_rcu" "$(counts frees filled astray)" "1000 0 0"
+counts_before
+attached cycle twin-a free 100
+attached cycle kmalloc free 100
+attached nothing
+is "count: no frees of others" "$(counts frees)" 0
+counts_before attached-twin-b
+attached cycle twin-a free 100
+attached cycle twin-b bulk 10
+is "count: both names' frees" "$(counts frees bulk)" "110 10"
+
+#
+# THE CONTENT
+#
+# readable MODE WHAT WORDS: after its free
+readable()
+{
+	attached secret $2
+	is "$1: $2" "$VALUE" "$3"
+}
+
+put $ATTACH kmalloc-2k || not_ok "attach to kmalloc-2k"
+# SLUB's free pointer takes 8 bytes of a free object.
+for cache in $victim kmalloc-2k; do
+	case $cache in
+	kmalloc*)	what=kmalloc size=2048 ;;
+	*)		what=victim size=320 ;;
+	esac
+	C=$ATTACHED/$cache
+	readable count $what "readable=$((size - 8)) byte=0x5c same=$((size - 8))"
+	put $C/mode wipe
+	readable wipe $what "readable=0 byte=0x00 same=$((size - 8))"
+	put $C/mode poison
+	readable poison $what "readable=0 byte=0xa5 same=$((size - 8))"
+	put $C/poison 0x6b
+	readable "poison 0x6b" $what "readable=0 byte=0x6b same=$((size - 8))"
+	put $C/mode quarantine
+	readable quarantine $what "readable=0 byte=0x6b same=$size"
+	put $C/poison 165
+	readable "quarantine 165" $what "readable=0 byte=0xa5 same=$size"
+	put $C/mode count
+	readable "count again" $what "readable=$((size - 8)) byte=0x5c same=$((size - 8))"
+done
+for mode in wipe poison; do
+	put $V/mode $mode
+	for how in free bulk kfree kfree-bulk; do
+		counts_before
+		attached cycle victim $how 500
+		is "$mode: $how" "$(counts frees filled kfence astray)" "500 500 0 0"
+	done
+done
+
+#
+# QUARANTINE
+#
+put $V/mode count
+attached reuse victim 64
+is "count: an object is used again" "$VALUE" reused=1
+put $V/mode quarantine
+is "quarantine has hooks" "$(hooks)" "kfree kmem_cache_destroy kmem_cache_free kmem_cache_free_bulk"
+attached reuse victim 64
+is "quarantine: it is not" "$VALUE" reused=0
+
+# Slots of 320 bytes, as many for each CPU.
+cpus=$(grep -c ^processor /proc/cpuinfo)
+for kb in 8 1 64; do
+	put $V/quarantine_kb $kb
+	is "$kb KiB: emptied" "$(values $V quarantine_kb stats/held)" "$kb 0"
+	counts_before
+	attached cycle victim free 2000
+	attached cycle victim bulk 2000
+	is "$kb KiB: full" "$(counts frees bulk filled aside) $(values $V stats/held)" \
+		"4000 2000 4000 0 $(((kb * 1024 / 320 + cpus - 1) / cpus))"
+done
+
+set_track()
+{
+	put $V/track $1
+	put $V/quarantine_kb 256
+}
+# wrote OFFSET: a write there is found, and who freed it
+wrote()
+{
+	attached stray victim $1
+	quietly put $V/quarantine_kb 256
+	is "a write at $1" "$(last_report | grep -e '^BUG' -e written -e differ -e aside |
+		sed 's/object [0-9a-f]* /object P /')" \
+		"BUG: hslab: write-after-free in cache $victim, object P of 320 bytes, offset $1
+hslab:   written after cache $victim freed it
+hslab:   offset $1: $2 (1 byte differs)
+hslab:   object set aside; $3 of this kind in the cache"
+}
+
+faults
+before=$VALUE
+set_track 1
+wrote 0 '!...............' 1
+wrote 77 '!...............' 2
+wrote 319 '!' 3
+is "and who freed it" "$(last_report | sed -n '/ freed by pid /{
+	s/pid [0-9]* on CPU [0-9]*, [0-9.]* s/pid P on CPU C, T s/p
+	n
+	s/+0x.*/ .../p
+}')" "hslab:   freed by pid P on CPU C, T s ago:
+hslab:     attached_run ..."
+set_track 0
+wrote 160 '!...............' 4
+is "without track: who, and no call trace" "$(last_report |
+	sed -n '/ freed by pid /{
+		s/pid [0-9]* on CPU [0-9]*, [0-9.]* s/pid P on CPU C, T s/p
+		n
+		p
+	}')" "hslab:   freed by pid P on CPU C, T s ago:
+hslab:     (the stack is not known)"
+is "they are kept" "$(values $V stats/aside)" 4
+attached stray victim 8
+quietly attached cycle victim free 2000
+is "one is found when it leaves" "$(values $V stats/aside)" 5
+
+quietly attached double victim
+is "a double free" "$(last_report | grep -e '^BUG' -e 'it is in' -e found -e left |
+	sed 's/object [0-9a-f]* /object P /; s/by .* at /by P at /; s/+0x[^ ]*//')" \
+	"BUG: hslab: double-free in cache $victim, object P of 320 bytes
+hslab:   it is in quarantine
+hslab:   found by P at attached_run [hslab_attached]
+hslab:   object left as it is; 1 of this kind in the cache"
+faults
+is "all are counted" $((VALUE - before)) 6
+
+for what in victim twin-b kmalloc; do
+	case $what in
+	victim)	C=$V ;;
+	twin-b)	C=$ATTACHED/attached-twin-b ;;
+	*)	C=$ATTACHED/kmalloc-2k ;;
+	esac
+	put $C/mode quarantine
+	for how in free bulk kfree kfree-bulk; do
+		no_faults "quarantine: $how of $what, no fault" \
+			attached cycle $what $how 3000
+	done
+done
+attached cycle victim rcu 1000
+
+#
+# FILES
+#
+for value in '' Count count1 off 0 'wipe poison'; do
+	bad_value mode "$value" "mode takes count, wipe, poison or quarantine"
+done
+for value in '' 0 -1 1048577 4294967297 1k; do
+	bad_value quarantine_kb "$value" "quarantine_kb takes KiB, 1 to 1048576"
+done
+sleep 5	# the log is spared more than 10 such lines in 5 s
+for value in '' -1 256 0x100 random; do
+	bad_value poison "$value" "poison takes a byte: 0x00 to 0xff"
+done
+for value in '' 2 maybe; do
+	bad_value track "$value" "track takes 0 or 1"
+done
+sleep 5
+for value in '' 0 2 11; do
+	bad_value detach "$value" "detach takes 1"
+done
+before=$(values $V mode)
+for mode in wipe quarantine poison count quarantine quarantine wipe; do
+	put $V/mode $mode
+	attached cycle victim free 300
+	is "mode $before to $mode" "$(values $V mode)" $mode
+	before=$mode
+done
+is "and none is held after all" "$(values $V stats/held)" 0
+
+#
+# DETACHED, DESTROYED, UNLOADED
+#
+put $V/mode quarantine
+attached cycle victim free 100
+log_mark
+succeeds "detach" put $V/detach 1
+is "the log says so" "$(said)" "detached from $victim"
+is "its folder has gone" "$(ls $ATTACHED)" "attached-twin-b
+kmalloc-2k"
+readable detached victim "readable=312 byte=0x5c same=312"
+succeeds "attach again" put $ATTACH $victim
+is "it begins anew" "$(values $V mode stats/frees)" "count 0"
+
+put $V/mode quarantine
+attached cycle victim free 500
+log_mark
+succeeds "a cache is destroyed with a quarantine" attached destroy victim
+is "the log says so" "$(said)" "detached from $victim, which is destroyed"
+is "and its folder has gone" "$(ls $ATTACHED)" "attached-twin-b
+kmalloc-2k"
+succeeds "it is created again" attached create victim
+readable "created again" victim "readable=312 byte=0x5c same=312"
+succeeds "and attached to" put $ATTACH $victim
+put $V/mode poison
+readable "created again, poison" victim "readable=0 byte=0xa5 same=312"
+
+log_mark
+attached cycle twin-a free 100
+succeeds "one of two that are merged is destroyed" attached destroy twin-b
+is "which is no end" "$(said)$(ls -d $ATTACHED/attached-twin-b)" $ATTACHED/attached-twin-b
+C=attached-twin-b
+counts_before $C
+attached cycle twin-a free 100
+is "its frees are seen still" "$(counts frees filled)" "100 100"
+log_mark
+succeeds "the other one, too" attached destroy twin-a
+is "which is" "$(said)" "detached from $C, which is destroyed"
+
+put $V/mode quarantine
+put $V/quarantine_kb 4096
+attached cycle victim free 5000
+attached cycle kmalloc free 100
+is_not "quarantines are full" "$(values $V stats/held)" 0
+log_mark
+succeeds "the module is unloaded" rmmod hslab
+is "without a word" "$(said)" ""
+is "and nothing is hooked" "$(hooks)" ""
+succeeds "kernel.ftrace_enabled=0 may be set" put $FTRACE 0
+echo 1 >$FTRACE
+log_mark
+succeeds "no object was left in the cache" attached destroy victim
+is "says SLUB" "$(log_since)" ""
+ktap_end
