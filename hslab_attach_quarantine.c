@@ -10,6 +10,7 @@
 
 #include <linux/mm.h>
 #include <linux/sched/clock.h>
+#include <linux/string.h>
 
 #include "hslab_attach.h"
 
@@ -36,10 +37,29 @@ bool hslab_attach_drains(void)
 	return READ_ONCE(hslab_drainer) == current && in_task();
 }
 
+/* As hslab_first_bad_fill(), with the bytes behind the last whole word. */
+static int hslab_held_first_bad(const struct hslab_attachment *a,
+				const struct hslab_held *h, unsigned int *nr_bad)
+{
+	unsigned int words = a->size / sizeof(u64), i;
+	const u8 *bytes = h->object;
+	int first = hslab_first_bad_fill(h->object, words,
+					 h->byte * 0x0101010101010101ULL,
+					 nr_bad);
+
+	for (i = words * sizeof(u64); i < a->size; i++) {
+		if (bytes[i] == h->byte)
+			continue;
+		if (first < 0)
+			first = i;
+		(*nr_bad)++;
+	}
+	return first;
+}
+
 static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind,
 				const struct hslab_held *h, unsigned long caller)
 {
-	u64 pattern = h->byte * 0x0101010101010101ULL;
 	struct hslab_fault fault = {
 		.kind = kind, .object = h->object, .size = a->size,
 		.state = HSLAB_QUARANTINED, .offset = -1,
@@ -50,9 +70,7 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 	strscpy(fault.cache, a->target.name, sizeof(fault.cache));
 	strscpy(fault.other, a->target.name, sizeof(fault.other));
 	if (kind == HSLAB_WRITE_AFTER_FREE) {
-		fault.offset = hslab_first_bad_fill(h->object,
-						    a->size / sizeof(u64),
-						    pattern, &fault.nr_bad);
+		fault.offset = hslab_held_first_bad(a, h, &fault.nr_bad);
 		if (fault.offset >= 0) {
 			fault.nr_shown = min_t(unsigned int, HSLAB_SHOWN,
 					       a->size - fault.offset);
@@ -74,8 +92,11 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 static bool hslab_held_sound(struct hslab_attachment *a,
 			     const struct hslab_held *h, unsigned long caller)
 {
+	unsigned int tail = a->size % sizeof(u64);
+
 	if (hslab_intact(h->object, a->size / sizeof(u64),
-			 h->byte * 0x0101010101010101ULL))
+			 h->byte * 0x0101010101010101ULL) &&
+	    !memchr_inv(h->object + a->size - tail, h->byte, tail))
 		return true;
 	hslab_attach_report(a, HSLAB_WRITE_AFTER_FREE, h, caller);
 	return false;
@@ -222,7 +243,8 @@ static void hslab_ring_set(struct hslab_ring *r, struct hslab_held *held,
 	old = r->held;
 	r->held = held;
 	r->size = size;
-	r->first = r->nr = 0;
+	r->first = 0;
+	r->nr = 0;
 	raw_spin_unlock_irqrestore(&r->lock, flags);
 	kvfree(old);
 }

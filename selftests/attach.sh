@@ -210,6 +210,21 @@ attached stray victim 8
 quietly attached cycle victim free 2000
 is "one is found when it leaves" "$(values $V stats/aside)" 5
 
+O=$ATTACHED/attached-odd
+put $ATTACH attached-odd || not_ok "attach to attached-odd"
+put $O/mode quarantine
+for offset in 311 312 316; do
+	attached stray odd $offset
+	quietly put $O/quarantine_kb 64
+	marks=$(printf '%*s' $((317 - offset - 1)) '' | tr ' ' .)
+	is "a write at $offset of 317 bytes" "$(last_report |
+		sed -n 's/^BUG.* of //p; s/^hslab:   \(offset .*\)/\1/p')" \
+		"317 bytes, offset $offset
+offset $offset: !$marks (1 byte differs)"
+done
+no_faults "and none is seen where there is none" attached cycle odd free 1000
+put $O/detach 1
+
 quietly attached double victim
 is "a double free" "$(last_report | grep -e '^BUG' -e 'it is in' -e found -e left |
 	sed 's/object [0-9a-f]* /object P /; s/by .* at /by P at /; s/+0x[^ ]*//')" \
@@ -218,7 +233,7 @@ hslab:   it is in quarantine
 hslab:   found by P at attached_run [hslab_attached]
 hslab:   object left as it is; 1 of this kind in the cache"
 faults
-is "all are counted" $((VALUE - before)) 6
+is "all are counted" $((VALUE - before)) 9
 
 for what in victim twin-b kmalloc; do
 	case $what in

@@ -6,6 +6,7 @@
  * Its caches, of which WHAT is one:
  *
  *	victim		attached-victim, 320 bytes, never merged
+ *	odd		attached-odd, the same with 317 bytes
  *	ctor		attached-ctor, with a constructor
  *	typesafe	attached-typesafe, SLAB_TYPESAFE_BY_RCU
  *	twin-a twin-b	attached-twin-a and -b, which SLUB merges
@@ -50,6 +51,7 @@
 
 enum attached_what {
 	ATTACHED_VICTIM,
+	ATTACHED_ODD,
 	ATTACHED_CTOR,
 	ATTACHED_TYPESAFE,
 	ATTACHED_TWIN_A,
@@ -73,6 +75,7 @@ static const struct attached_cache {
 } attached_caches[ATTACHED_NR] = {
 	/* A window for copies to and from user space keeps SLUB from merging. */
 	[ATTACHED_VICTIM]	= { "victim", "attached-victim", 320, 8 },
+	[ATTACHED_ODD]		= { "odd", "attached-odd", 317, 8 },
 	[ATTACHED_CTOR]		= { "ctor", "attached-ctor", 320, 0, 0, attached_ctor },
 	[ATTACHED_TYPESAFE]	= { "typesafe", "attached-typesafe", 320, 0,
 				    SLAB_TYPESAFE_BY_RCU },
