@@ -250,6 +250,41 @@ done
 attached cycle victim rcu 1000
 
 #
+# A CACHE OF THE KERNEL'S
+#
+# other_names CACHE: of the folder that SLUB's name for it leads to
+other_names()
+{
+	target=$(readlink -f /sys/kernel/slab/$1)
+	for name in /sys/kernel/slab/*; do
+		name=${name##*/}
+		case $name in
+		"$1" | :*)
+			continue
+			;;
+		esac
+		[ "$(readlink -f /sys/kernel/slab/$name)" != $target ] || echo $name
+	done | sort | tr '\n' ' '
+}
+
+cred=cred
+[ -d /sys/kernel/slab/$cred ] || cred=cred_jar	# before 6.12
+succeeds "attach to $cred" put $ATTACH $cred
+C=$ATTACHED/$cred
+get $C/aliases
+is "its aliases are SLUB's" "$(echo $VALUE | tr ' ' '\n' | sort | tr '\n' ' ')" \
+	"$(other_names $cred)"
+get /sys/kernel/slab/$cred/object_size
+size=$VALUE
+put $C/mode quarantine
+attached stray cred 8
+quietly put $C/detach 1
+is "a write to a freed cred" "$(last_report | grep -e '^BUG' -e differ |
+	sed 's/object [0-9a-f]* /object P /')" \
+	"BUG: hslab: write-after-free in cache $cred, object P of $size bytes, offset 8
+hslab:   offset 8: !............... (1 byte differs)"
+
+#
 # FILES
 #
 for value in '' Count count1 off 0 'wipe poison'; do
