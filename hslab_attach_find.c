@@ -238,7 +238,8 @@ static int hslab_find_refuses(const struct hslab_target *t)
 	static const struct {
 		const char *file, *why;
 	} flags[] = {
-		{ "destroy_by_rcu", "it is SLAB_TYPESAFE_BY_RCU: its readers look at freed objects" },
+		{ "destroy_by_rcu",
+		  "it is SLAB_TYPESAFE_BY_RCU: its readers look at freed objects" },
 		{ "sanity_checks", "slub_debug looks after it" },
 		{ "red_zone", "slub_debug looks after it" },
 		{ "poison", "slub_debug looks after it" },

@@ -11,6 +11,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/hash.h>
+#include <linux/log2.h>
 #include <trace/events/kmem.h>
 
 #include "hslab_attach.h"
@@ -22,8 +23,8 @@
  * used; what was detached leaves a mark that is passed over, and used again. Changed
  * under hslab_attach_mutex.
  */
-#define HSLAB_PLACES_BITS	8
-#define HSLAB_PLACES		(1 << HSLAB_PLACES_BITS)
+#define HSLAB_PLACES		256
+#define HSLAB_PLACES_BITS	ilog2(HSLAB_PLACES)
 #define HSLAB_ATTACH_MOST	(HSLAB_PLACES / 4)
 #define HSLAB_LEFT		((struct kmem_cache *)1UL)	/* the mark */
 
@@ -65,6 +66,7 @@ static int hslab_place_enter(struct hslab_attachment *a)
 	while (hslab_places[i].kmem && hslab_places[i].kmem != HSLAB_LEFT)
 		i = (i + 1) % HSLAB_PLACES;
 	WRITE_ONCE(hslab_places[i].a, a);
+	/* pairs with smp_load_acquire() in hslab_attached() */
 	smp_store_release(&hslab_places[i].kmem, a->target.kmem);
 	hslab_nr_attached++;
 	return 0;
