@@ -19,21 +19,23 @@
 /*
  * THE TABLE
  *
- * Open addressing. A reader goes on until it finds the cache, or a place that was never
- * used; what was detached leaves a mark that is passed over, and used again. Changed
+ * Open addressing: a reader goes on until it finds the cache, or a free place. There are
+ * two tables, of which readers have one. A cache enters at a free place of that; when one
+ * leaves, the others are put into the other table, which readers get then. So three of
+ * four places are free whatever came and went, and no reader looks for long. Changed
  * under hslab_attach_mutex.
  */
 #define HSLAB_PLACES		256
 #define HSLAB_PLACES_BITS	ilog2(HSLAB_PLACES)
 #define HSLAB_ATTACH_MOST	(HSLAB_PLACES / 4)
-#define HSLAB_LEFT		((struct kmem_cache *)1UL)	/* the mark */
 
 struct hslab_place {
 	const struct kmem_cache *kmem;
 	struct hslab_attachment *a;
 };
 
-static struct hslab_place hslab_places[HSLAB_PLACES];
+static struct hslab_place hslab_tables[2][HSLAB_PLACES];
+static struct hslab_place *hslab_places __read_mostly = hslab_tables[0];
 static unsigned int hslab_nr_attached;
 
 static __always_inline unsigned int hslab_first_place(const struct kmem_cache *kmem)
@@ -41,51 +43,60 @@ static __always_inline unsigned int hslab_first_place(const struct kmem_cache *k
 	return hash_ptr(kmem, HSLAB_PLACES_BITS);
 }
 
-/* Preemption is off, or the caller cannot be preempted by a detach for another reason. */
+/* Preemption is off, for as long as what is returned is used. */
 static __always_inline struct hslab_attachment *
 hslab_attached(const struct kmem_cache *kmem)
 {
+	/* pairs with smp_store_release() in hslab_place_leave() */
+	const struct hslab_place *places = smp_load_acquire(&hslab_places);
 	unsigned int i = hslab_first_place(kmem);
 	const struct kmem_cache *here;
 
-	/* pairs with smp_store_release() in hslab_place_enter() */
-	while ((here = smp_load_acquire(&hslab_places[i].kmem))) {
+	/* pairs with smp_store_release() in hslab_place_put() */
+	while ((here = smp_load_acquire(&places[i].kmem))) {
 		if (here == kmem)
-			return READ_ONCE(hslab_places[i].a);
+			return READ_ONCE(places[i].a);
 		i = (i + 1) % HSLAB_PLACES;
 	}
 	return NULL;
 }
 
+static void hslab_place_put(struct hslab_place *places,
+			    const struct kmem_cache *kmem,
+			    struct hslab_attachment *a)
+{
+	unsigned int i = hslab_first_place(kmem);
+
+	while (places[i].kmem)
+		i = (i + 1) % HSLAB_PLACES;
+	WRITE_ONCE(places[i].a, a);
+	/* pairs with smp_load_acquire() in hslab_attached() */
+	smp_store_release(&places[i].kmem, kmem);
+}
+
 static int hslab_place_enter(struct hslab_attachment *a)
 {
-	unsigned int i = hslab_first_place(a->target.kmem);
-
 	if (hslab_nr_attached == HSLAB_ATTACH_MOST)
 		return -ENOSPC;
-	while (hslab_places[i].kmem && hslab_places[i].kmem != HSLAB_LEFT)
-		i = (i + 1) % HSLAB_PLACES;
-	WRITE_ONCE(hslab_places[i].a, a);
-	/* pairs with smp_load_acquire() in hslab_attached() */
-	smp_store_release(&hslab_places[i].kmem, a->target.kmem);
+	hslab_place_put(hslab_places, a->target.kmem, a);
 	hslab_nr_attached++;
 	return 0;
 }
 
+/* Readers may have the former table until the caller has waited for them. */
 static void hslab_place_leave(struct hslab_attachment *a)
 {
-	unsigned int i = hslab_first_place(a->target.kmem);
+	struct hslab_place *from = hslab_places, *to;
+	unsigned int i;
 
-	while (hslab_places[i].kmem != a->target.kmem)
-		i = (i + 1) % HSLAB_PLACES;
-	WRITE_ONCE(hslab_places[i].kmem, HSLAB_LEFT);
+	to = hslab_tables[from == hslab_tables[0]];
+	memset(to, 0, sizeof(hslab_tables[0]));
+	for (i = 0; i < HSLAB_PLACES; i++)
+		if (from[i].kmem && from[i].a != a)
+			hslab_place_put(to, from[i].kmem, from[i].a);
+	/* pairs with smp_load_acquire() in hslab_attached() */
+	smp_store_release(&hslab_places, to);
 	hslab_nr_attached--;
-}
-
-/* Nothing is attached, and nobody looks: the marks can go. */
-static void hslab_places_clear(void)
-{
-	memset(hslab_places, 0, sizeof(hslab_places));
 }
 
 /*
@@ -407,7 +418,7 @@ int hslab_attach_hook(struct hslab_attachment *a)
 		err = hslab_hooks_on();
 		if (err) {
 			hslab_place_leave(a);
-			hslab_places_clear();
+			synchronize_rcu();
 		}
 	}
 	return err;
@@ -427,6 +438,4 @@ void hslab_attach_unhook(struct hslab_attachment *a)
 	/* Probes and callbacks run with preemption off, and end. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
-	if (!hslab_nr_attached)
-		hslab_places_clear();
 }
