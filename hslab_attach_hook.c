@@ -203,7 +203,7 @@ static noinline notrace void hslab_do_nothing(void)
  * kmem_cache_free_bulk(kmem, nr, objects); without a kmem_cache it is kfree_bulk().
  * Who calls it does not look at the array any more; SLUB clobbers it, too.
  */
-static void notrace hslab_see_bulk_free(unsigned long ip, unsigned long parent,
+static __always_inline void hslab_see_bulk_free(unsigned long ip, unsigned long parent,
 					struct ftrace_ops *ops,
 					struct ftrace_regs *regs)
 {
@@ -236,7 +236,7 @@ static void notrace hslab_see_bulk_free(unsigned long ip, unsigned long parent,
 		hslab_compat_set_second(regs, kept);
 }
 
-static void notrace hslab_swap_cache_free(unsigned long ip, unsigned long parent,
+static __always_inline void hslab_swap_cache_free(unsigned long ip, unsigned long parent,
 					  struct ftrace_ops *ops,
 					  struct ftrace_regs *regs)
 {
@@ -253,7 +253,7 @@ static void notrace hslab_swap_cache_free(unsigned long ip, unsigned long parent
 		hslab_compat_set_second(regs, (unsigned long)instead);
 }
 
-static void notrace hslab_swap_kfree(unsigned long ip, unsigned long parent,
+static __always_inline void hslab_swap_kfree(unsigned long ip, unsigned long parent,
 				     struct ftrace_ops *ops,
 				     struct ftrace_regs *regs)
 {
@@ -277,7 +277,7 @@ static void hslab_destroy_attached(struct kmem_cache *kmem)
 	module_put(THIS_MODULE);
 }
 
-static void notrace hslab_see_destroy(unsigned long ip, unsigned long parent,
+static __always_inline void hslab_see_destroy(unsigned long ip, unsigned long parent,
 				      struct ftrace_ops *ops,
 				      struct ftrace_regs *regs)
 {
@@ -287,6 +287,26 @@ static void notrace hslab_see_destroy(unsigned long ip, unsigned long parent,
 	    try_module_get(THIS_MODULE))
 		hslab_compat_go_to(regs, hslab_destroy_attached);
 }
+
+/*
+ * ftrace calls with preemption on, where the kernel has that (preempt=full, PREEMPT_RT);
+ * but the table, an attachment and the mode that was read may go when all CPUs have been
+ * seen elsewhere.
+ */
+#define HSLAB_CALLBACK(_name, _what)					\
+static void notrace _name(unsigned long ip, unsigned long parent,	\
+			  struct ftrace_ops *ops,			\
+			  struct ftrace_regs *regs)			\
+{									\
+	preempt_disable_notrace();					\
+	_what(ip, parent, ops, regs);					\
+	preempt_enable_notrace();					\
+}
+
+HSLAB_CALLBACK(hslab_on_bulk_free, hslab_see_bulk_free)
+HSLAB_CALLBACK(hslab_on_destroy, hslab_see_destroy)
+HSLAB_CALLBACK(hslab_on_cache_free, hslab_swap_cache_free)
+HSLAB_CALLBACK(hslab_on_kfree, hslab_swap_kfree)
 
 /*
  * HOOKS
@@ -301,13 +321,13 @@ struct hslab_hook {
 };
 
 static struct hslab_hook hslab_hooks[] = {
-	{ "kmem_cache_free_bulk", hslab_see_bulk_free },
-	{ "kmem_cache_destroy", hslab_see_destroy },
+	{ "kmem_cache_free_bulk", hslab_on_bulk_free },
+	{ "kmem_cache_destroy", hslab_on_destroy },
 };
 
 static struct hslab_hook hslab_swap_hooks[] = {
-	{ "kmem_cache_free", hslab_swap_cache_free },
-	{ "kfree", hslab_swap_kfree },
+	{ "kmem_cache_free", hslab_on_cache_free },
+	{ "kfree", hslab_on_kfree },
 };
 
 static void hslab_unregister(struct hslab_hook *hooks, unsigned int nr)
