@@ -286,11 +286,17 @@ static const struct attribute_group hslab_attached_stats_group = {
 	.name = "stats", .attrs = hslab_attached_stats,
 };
 
+/* Who has it may detach: one does, and nobody else frees the attachment meanwhile. */
+static bool hslab_detach_claim(struct hslab_attachment *a)
+{
+	return !xchg(&a->leaving, true);
+}
+
 static void hslab_detach(struct hslab_attachment *a)
 {
 	lockdep_assert_held(&hslab_attach_mutex);
+	WARN_ON_ONCE(!a->leaving);
 
-	WRITE_ONCE(a->leaving, true);
 	if (a->mode == HSLAB_ATTACH_QUARANTINE)
 		hslab_attach_change(a, HSLAB_ATTACH_COUNT, a->quarantine_kb);
 	hslab_attach_unhook(a);
@@ -320,7 +326,9 @@ static ssize_t detach_store(struct kobject *kobj, struct kobj_attribute *attr,
 		err = -ENODEV;
 	if (err)
 		return err;
-	if (sysfs_remove_file_self(kobj, &attr->attr)) {
+	/* Once the file is gone nothing but the claim keeps @a. */
+	if (hslab_detach_claim(a)) {
+		sysfs_remove_file_self(kobj, &attr->attr);
 		mutex_lock(&hslab_attach_mutex);
 		pr_info("detached from %s\n", a->target.name);
 		hslab_detach(a);
@@ -436,17 +444,28 @@ forget:
 void hslab_attach_destroyed(struct kmem_cache *kmem)
 {
 	struct hslab_attachment *a;
+	bool wait;
 
-	mutex_lock(&hslab_attach_mutex);
-	list_for_each_entry(a, &hslab_attachments, node) {
-		if (a->target.kmem != kmem || hslab_attach_shared(&a->target))
-			continue;
-		pr_notice("detached from %s, which is destroyed\n",
-			  a->target.name);
-		hslab_detach(a);
-		break;
-	}
-	mutex_unlock(&hslab_attach_mutex);
+	do {
+		wait = false;
+		mutex_lock(&hslab_attach_mutex);
+		list_for_each_entry(a, &hslab_attachments, node) {
+			if (a->target.kmem != kmem ||
+			    hslab_attach_shared(&a->target))
+				continue;
+			/* Somebody who writes to its detach may wait for the mutex. */
+			wait = !hslab_detach_claim(a);
+			if (wait)
+				break;
+			pr_notice("detached from %s, which is destroyed\n",
+				  a->target.name);
+			hslab_detach(a);
+			break;
+		}
+		mutex_unlock(&hslab_attach_mutex);
+		if (wait)
+			msleep(1);
+	} while (wait);
 }
 
 static int hslab_may_attach(void)
@@ -506,8 +525,13 @@ void hslab_attach_exit(struct kobject *top)
 
 	sysfs_remove_file(top, &hslab_attach_attr.attr);
 	mutex_lock(&hslab_attach_mutex);
-	list_for_each_entry_safe(a, next, &hslab_attachments, node)
+	list_for_each_entry_safe(a, next, &hslab_attachments, node) {
+		/* Who writes to a detach would hold the module. */
+		WARN_ON_ONCE(!hslab_detach_claim(a));
 		hslab_detach(a);
+	}
 	mutex_unlock(&hslab_attach_mutex);
+	/* The last of hslab_destroy_attached() is to give up the module. */
+	hslab_compat_wait_for_tasks();
 	kobject_put(hslab_attached_kobj);
 }

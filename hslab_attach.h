@@ -59,7 +59,7 @@ struct hslab_attachment {
 	atomic64_t faults[HSLAB_NR_KINDS];
 
 	unsigned int quarantine_kb;	/* hslab_attach_mutex */
-	bool leaving;			/* its files are being removed; WRITE_ONCE */
+	bool leaving;			/* claimed by who detaches it; xchg */
 	struct hslab_target target;
 	struct list_head node;		/* hslab_attach_mutex */
 	struct kobject kobj;
