@@ -506,6 +506,40 @@ static ssize_t attach_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute hslab_attach_attr = __ATTR_WO(attach);
 
+/*
+ * Memory is short: let quarantined objects go. Who has the mutex may be waiting for
+ * memory, so it is only tried for.
+ */
+static unsigned long hslab_attach_count(struct shrinker *shrinker,
+					struct shrink_control *sc)
+{
+	struct hslab_attachment *a;
+	unsigned long sum = 0;
+
+	if (!mutex_trylock(&hslab_attach_mutex))
+		return 0;
+	list_for_each_entry(a, &hslab_attachments, node)
+		sum += hslab_attach_held(a);
+	mutex_unlock(&hslab_attach_mutex);
+	return sum ? sum : SHRINK_EMPTY;
+}
+
+static unsigned long hslab_attach_scan(struct shrinker *shrinker,
+				       struct shrink_control *sc)
+{
+	struct hslab_attachment *a;
+	unsigned long sum = 0;
+
+	if (!mutex_trylock(&hslab_attach_mutex))
+		return SHRINK_STOP;
+	list_for_each_entry(a, &hslab_attachments, node)
+		sum += hslab_attach_drain(a, sc->nr_to_scan - sum);
+	mutex_unlock(&hslab_attach_mutex);
+	return sum ? sum : SHRINK_STOP;
+}
+
+static struct shrinker *hslab_attach_shrinker;
+
 int hslab_attach_init(struct kobject *top)
 {
 	int err;
@@ -513,9 +547,21 @@ int hslab_attach_init(struct kobject *top)
 	hslab_attached_kobj = kobject_create_and_add("attached", top);
 	if (!hslab_attached_kobj)
 		return -ENOMEM;
+	hslab_attach_shrinker = hslab_compat_shrinker_add("hslab-attach",
+							  hslab_attach_count,
+							  hslab_attach_scan);
+	err = -ENOMEM;
+	if (!hslab_attach_shrinker)
+		goto kobj;
 	err = sysfs_create_file(top, &hslab_attach_attr.attr);
 	if (err)
-		kobject_put(hslab_attached_kobj);
+		goto shrinker;
+	return 0;
+
+shrinker:
+	hslab_compat_shrinker_remove(hslab_attach_shrinker);
+kobj:
+	kobject_put(hslab_attached_kobj);
 	return err;
 }
 
@@ -524,6 +570,7 @@ void hslab_attach_exit(struct kobject *top)
 	struct hslab_attachment *a, *next;
 
 	sysfs_remove_file(top, &hslab_attach_attr.attr);
+	hslab_compat_shrinker_remove(hslab_attach_shrinker);
 	mutex_lock(&hslab_attach_mutex);
 	list_for_each_entry_safe(a, next, &hslab_attachments, node) {
 		/* Who writes to a detach would hold the module. */

@@ -279,8 +279,10 @@ int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb)
 	hslab_attach_drain(a, ULONG_MAX);
 	for_each_possible_cpu(cpu) {
 		if (kb && !err) {
+			/* Whoever asks for too much gets an error, and no OOM killer. */
 			held = kvcalloc(max(size, 1UL), sizeof(*held),
-					GFP_KERNEL);
+					GFP_KERNEL | __GFP_NOWARN |
+					__GFP_RETRY_MAYFAIL);
 			err = held ? 0 : -ENOMEM;
 		}
 		hslab_ring_set(per_cpu_ptr(a->rings, cpu), err ? NULL : held,
