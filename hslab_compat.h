@@ -15,6 +15,7 @@
 #include <linux/sched/mm.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
+#include <linux/stackdepot.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
@@ -200,6 +201,26 @@ static __always_inline bool hslab_compat_returns_replaced(void)
 static inline void hslab_compat_wait_for_tasks(void)
 {
 	synchronize_rcu_tasks();
+}
+
+/*
+ * Save a stack, as stack_depot_save(). With PREEMPT_RT the page allocator may sleep on its
+ * locks whatever it is asked for: where it may not be called, only stacks for which the
+ * depot has room already are saved.
+ */
+static inline u32 hslab_compat_depot_save(unsigned long *entries, unsigned int nr,
+					  gfp_t gfp)
+{
+	bool may = !IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible();
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	return __stack_depot_save(entries, nr, 0, gfp, may);
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+	return __stack_depot_save(entries, nr, gfp, may);
+#else
+	return stack_depot_save_flags(entries, nr, gfp, may ?
+				      STACK_DEPOT_FLAG_CAN_ALLOC : 0);
+#endif
 }
 
 /* Argument @n of the function that an ftrace callback is called for. */

@@ -155,7 +155,8 @@ static noinline u32 hslab_track_unwind(u64 key, unsigned int skip)
 	u32 handle;
 
 	nr = stack_trace_save(entries, ARRAY_SIZE(entries), skip);
-	handle = stack_depot_save(entries, nr, GFP_NOWAIT | __GFP_NOWARN);
+	handle = hslab_compat_depot_save(entries, nr,
+					 GFP_NOWAIT | __GFP_NOWARN);
 	if (key && handle) {
 		WRITE_ONCE(memo->hash, key);
 		WRITE_ONCE(memo->value, key << 32 | handle);
