@@ -7,7 +7,9 @@
 #include <linux/delay.h>
 #include <linux/kobject.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/poison.h>
+#include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -33,7 +35,7 @@ static const char *const hslab_mode_names[HSLAB_NR_ATTACH_MODES] = {
 /* What is attached and by which names. Before hslab_mutex, and never the other way. */
 DEFINE_MUTEX(hslab_attach_mutex);
 static LIST_HEAD(hslab_attachments);
-static struct kobject *hslab_attached_kobj;
+static struct kset *hslab_attached_kset;
 
 static struct hslab_attachment *hslab_to_attachment(struct kobject *kobj)
 {
@@ -60,6 +62,49 @@ static int hslab_attach_may_loosen(const struct hslab_attachment *a, bool looser
 				   const char *what)
 {
 	return looser ? hslab_may_release(a->target.name, what) : 0;
+}
+
+/*
+ * VIOLATIONS
+ */
+
+/* The kobject of what is attached by that name, held, or NULL. */
+struct kobject *hslab_attach_kobj(const char *name)
+{
+	struct kobject *kobj = NULL;
+	struct hslab_attachment *a;
+
+	mutex_lock(&hslab_attach_mutex);
+	list_for_each_entry(a, &hslab_attachments, node)
+		if (!strcmp(a->target.name, name))
+			kobj = kobject_get(&a->kobj);
+	mutex_unlock(&hslab_attach_mutex);
+	return kobj;
+}
+
+static struct pid *hslab_kill_pid;	/* xchg, cmpxchg */
+
+static void hslab_kill(struct work_struct *work)
+{
+	struct pid *pid = xchg(&hslab_kill_pid, NULL);
+
+	kill_pid(pid, SIGKILL, 1);
+	put_pid(pid);
+}
+static DECLARE_WORK(hslab_kill_work, hslab_kill);
+
+/* Kill the current task soon, unless one is being killed already. Any context but NMI. */
+void hslab_attach_kill(void)
+{
+	struct pid *pid;
+
+	if (!in_task() || current->flags & PF_KTHREAD || is_global_init(current))
+		return;
+	pid = get_pid(task_pid(current));
+	if (cmpxchg(&hslab_kill_pid, NULL, pid))
+		put_pid(pid);	/* not the last: the task has it */
+	else
+		schedule_work(&hslab_kill_work);
 }
 
 /*
@@ -200,6 +245,37 @@ static ssize_t track_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (err)
 		return err;
 	WRITE_ONCE(a->track, track);
+	return count;
+}
+
+ATTACHED_SHOW(on_violation)
+{
+	struct hslab_attachment *a = hslab_to_attachment(kobj);
+
+	return sysfs_emit(buf, "%s\n", hslab_action_names[READ_ONCE(a->action)]);
+}
+
+static ssize_t on_violation_store(struct kobject *kobj,
+				  struct kobj_attribute *attr, const char *buf,
+				  size_t count)
+{
+	struct hslab_attachment *a = hslab_to_attachment(kobj);
+	char value[HSLAB_VALUE_LEN];
+	int action, err = 0;
+
+	if (hslab_written(value, buf, count))
+		value[0] = '\0';
+	action = match_string(hslab_action_names, HSLAB_NR_ACT, value);
+	if (action < 0) {
+		pr_warn_ratelimited("%s: on_violation takes report, warn, kill or panic\n",
+				    a->target.name);
+		return -EINVAL;
+	}
+	if (action < READ_ONCE(a->action))
+		err = hslab_may_release(a->target.name, "looser on_violation");
+	if (err)
+		return err;
+	WRITE_ONCE(a->action, action);
 	return count;
 }
 
@@ -345,6 +421,8 @@ static struct kobj_attribute hslab_attached_poison = __ATTR_RW(poison);
 static struct kobj_attribute hslab_attached_quarantine_kb =
 	__ATTR_RW(quarantine_kb);
 static struct kobj_attribute hslab_attached_track = __ATTR_RW(track);
+static struct kobj_attribute hslab_attached_on_violation =
+	__ATTR_RW(on_violation);
 static struct kobj_attribute hslab_attached_object_size = __ATTR_RO(object_size);
 static struct kobj_attribute hslab_attached_aliases = __ATTR_RO(aliases);
 static struct kobj_attribute hslab_attached_detach = __ATTR_WO(detach);
@@ -354,6 +432,7 @@ static struct attribute *hslab_attached_attrs[] = {
 	&hslab_attached_poison.attr,
 	&hslab_attached_quarantine_kb.attr,
 	&hslab_attached_track.attr,
+	&hslab_attached_on_violation.attr,
 	&hslab_attached_object_size.attr,
 	&hslab_attached_aliases.attr,
 	&hslab_attached_detach.attr,
@@ -414,8 +493,9 @@ static int hslab_attach_to(struct hslab_attachment *a, const char *name)
 		err = hslab_attach_hook(a);
 	if (err)
 		goto counts;
-	err = kobject_init_and_add(&a->kobj, &hslab_attached_ktype,
-				   hslab_attached_kobj, "%s", name);
+	a->kobj.kset = hslab_attached_kset;
+	err = kobject_init_and_add(&a->kobj, &hslab_attached_ktype, NULL, "%s",
+				   name);
 	if (err)
 		goto kobj;
 	list_add_tail(&a->node, &hslab_attachments);
@@ -544,15 +624,15 @@ int hslab_attach_init(struct kobject *top)
 {
 	int err;
 
-	hslab_attached_kobj = kobject_create_and_add("attached", top);
-	if (!hslab_attached_kobj)
+	hslab_attached_kset = kset_create_and_add("attached", NULL, top);
+	if (!hslab_attached_kset)
 		return -ENOMEM;
 	hslab_attach_shrinker = hslab_compat_shrinker_add("hslab-attach",
 							  hslab_attach_count,
 							  hslab_attach_scan);
 	err = -ENOMEM;
 	if (!hslab_attach_shrinker)
-		goto kobj;
+		goto kset;
 	err = sysfs_create_file(top, &hslab_attach_attr.attr);
 	if (err)
 		goto shrinker;
@@ -560,8 +640,8 @@ int hslab_attach_init(struct kobject *top)
 
 shrinker:
 	hslab_compat_shrinker_remove(hslab_attach_shrinker);
-kobj:
-	kobject_put(hslab_attached_kobj);
+kset:
+	kset_unregister(hslab_attached_kset);
 	return err;
 }
 
@@ -580,5 +660,6 @@ void hslab_attach_exit(struct kobject *top)
 	mutex_unlock(&hslab_attach_mutex);
 	/* The last of hslab_destroy_attached() is to give up the module. */
 	hslab_compat_wait_for_tasks();
-	kobject_put(hslab_attached_kobj);
+	cancel_work_sync(&hslab_kill_work);
+	kset_unregister(hslab_attached_kset);
 }

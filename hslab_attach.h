@@ -90,6 +90,8 @@ void hslab_attach_unhook(struct hslab_attachment *a);
 
 /* hslab_attach.c */
 extern struct mutex hslab_attach_mutex;
+struct kobject *hslab_attach_kobj(const char *name);
+void hslab_attach_kill(void);
 void hslab_attach_destroyed(struct kmem_cache *kmem);
 int hslab_attach_init(struct kobject *top);
 void hslab_attach_exit(struct kobject *top);

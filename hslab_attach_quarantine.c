@@ -64,8 +64,9 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 		.kind = kind, .object = h->object, .size = a->size,
 		.state = HSLAB_QUARANTINED, .offset = -1,
 		.caller = caller, .aside = kind == HSLAB_WRITE_AFTER_FREE,
-		.action = READ_ONCE(a->action),
+		.action = READ_ONCE(a->action), .attached = true,
 	};
+	bool kill = fault.action == HSLAB_ACT_KILL;
 
 	strscpy(fault.cache, a->target.name, sizeof(fault.cache));
 	strscpy(fault.other, a->target.name, sizeof(fault.other));
@@ -85,7 +86,12 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 		.known = HSLAB_RECORDED, .handle = h->handle, .pid = h->pid,
 		.cpu = h->cpu, .when = h->when,
 	};
+	/* Frees come with any lock held, that of the task's signals, too. */
+	if (kill)
+		fault.action = HSLAB_ACT_REPORT;
 	hslab_report(&fault);
+	if (kill)
+		hslab_attach_kill();
 }
 
 /* What leaves is as it was filled, or is reported and never given to SLUB. */

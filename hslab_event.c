@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "hslab_attach.h"
 #include "hslab_internal.h"
 
 #define CREATE_TRACE_POINTS
@@ -64,6 +65,7 @@ static int hslab_uevent_send(const struct hslab_fault *fault,
 	char kind[HSLAB_NAME_LEN], cache[HSLAB_NAME_LEN + 16];
 	char other[HSLAB_NAME_LEN + 16], nr[32], lost[40];
 	char *env[6] = { kind, cache, other, nr, lost, NULL };
+	struct kobject *attached = NULL;
 	int err;
 
 	snprintf(kind, sizeof(kind), "HSLAB_KIND=%s",
@@ -73,10 +75,14 @@ static int hslab_uevent_send(const struct hslab_fault *fault,
 	snprintf(nr, sizeof(nr), "HSLAB_NR=%llu", fault->nr);
 	snprintf(lost, sizeof(lost), "HSLAB_MISSED=%lu", missed);
 
+	if (fault->attached)
+		attached = hslab_attach_kobj(fault->cache);
 	mutex_lock(&hslab_uevent_mutex);
-	err = kobject_uevent_env(hslab_uevent_kobj(fault->cache), KOBJ_CHANGE,
-				 env);
+	err = kobject_uevent_env(attached ?: hslab_uevent_kobj(fault->attached ?
+							       "" : fault->cache),
+				 KOBJ_CHANGE, env);
 	mutex_unlock(&hslab_uevent_mutex);
+	kobject_put(attached);
 	return err;
 }
 

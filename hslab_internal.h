@@ -512,6 +512,7 @@ struct hslab_fault {
 	u8 found[HSLAB_SHOWN];
 	unsigned int nr_shown;		/* bytes in these */
 	bool aside;			/* the object was set aside */
+	bool attached;			/* the cache is attached to, and not hslab's */
 	u64 nr;				/* how many of this kind the cache has had */
 
 	unsigned long gone;		/* NOT_FREED: objects whose page has gone; or 0 */
@@ -526,6 +527,9 @@ struct hslab_fault {
 	char comm[TASK_COMM_LEN];
 	u64 when;			/* local_clock(), ns */
 };
+
+/* hslab_policy.c */
+extern const char *const hslab_action_names[HSLAB_NR_ACT];
 
 /* hslab_poison.c */
 void hslab_fill(u64 *words, unsigned int nr, u64 pattern);

@@ -26,7 +26,7 @@ static const char *const hslab_verify_names[HSLAB_NR_VERIFY] = {
 	[HSLAB_VERIFY_FULL]	= "full",
 };
 
-static const char *const hslab_action_names[HSLAB_NR_ACT] = {
+const char *const hslab_action_names[HSLAB_NR_ACT] = {
 	[HSLAB_ACT_REPORT]	= "report",
 	[HSLAB_ACT_WARN]	= "warn",
 	[HSLAB_ACT_KILL]	= "kill",
