@@ -91,6 +91,7 @@ static void hslab_kill(struct work_struct *work)
 	kill_pid(pid, SIGKILL, 1);
 	put_pid(pid);
 }
+
 static DECLARE_WORK(hslab_kill_work, hslab_kill);
 
 /* Kill the current task soon, unless one is being killed already. Any context but NMI. */
@@ -544,7 +545,7 @@ void hslab_attach_destroyed(struct kmem_cache *kmem)
 		}
 		mutex_unlock(&hslab_attach_mutex);
 		if (wait)
-			msleep(1);
+			msleep(20);
 	} while (wait);
 }
 
