@@ -93,10 +93,14 @@ for how in free bulk kfree kfree-bulk; do
 	attached cycle victim $how 1000
 	is "count: $how" "$(counts frees bulk filled astray held)" "1000 $bulk 0 0 0"
 done
-counts_before
-attached cycle victim rcu 1000
-within 20000 eval '[ "$(counts frees)" = 1000 ]'
-is "count: kfree_rcu" "$(counts frees filled astray)" "1000 0 0"
+if grep -q "^Linux version 7" /proc/version; then
+	skip "count: kfree_rcu" "it goes to SLUB's sheaves, which are not hooked yet"
+else
+	counts_before
+	attached cycle victim rcu 1000
+	within 20000 eval '[ "$(counts frees)" = 1000 ]'
+	is "count: kfree_rcu" "$(counts frees filled astray)" "1000 0 0"
+fi
 counts_before
 attached cycle twin-a free 100
 attached cycle kmalloc free 100
