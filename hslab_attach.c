@@ -348,6 +348,14 @@ ATTACHED_SHOW(held)
 static struct kobj_attribute hslab_attached_held =
 	__ATTR(held, 0400, held_show, NULL);
 
+ATTACHED_SHOW(swept)
+{
+	return sysfs_emit(buf, "%lu\n", READ_ONCE(hslab_to_attachment(kobj)->swept));
+}
+
+static struct kobj_attribute hslab_attached_swept =
+	__ATTR(swept, 0400, swept_show, NULL);
+
 static struct attribute *hslab_attached_stats[] = {
 	&hslab_attached_frees.attr,
 	&hslab_attached_bulk.attr,
@@ -356,12 +364,39 @@ static struct attribute *hslab_attached_stats[] = {
 	&hslab_attached_astray.attr,
 	&hslab_attached_aside.attr,
 	&hslab_attached_held.attr,
+	&hslab_attached_swept.attr,
 	NULL
 };
 
 static const struct attribute_group hslab_attached_stats_group = {
 	.name = "stats", .attrs = hslab_attached_stats,
 };
+
+static ssize_t sweep_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	struct hslab_attachment *a = hslab_to_attachment(kobj);
+	long swept;
+	int err;
+
+	err = hslab_told_to(a->target.name, attr->attr.name, buf, count);
+	if (!err)
+		err = hslab_attach_lock(a);
+	if (err)
+		return err;
+	if (a->mode == HSLAB_ATTACH_COUNT) {
+		pr_warn_ratelimited("%s: sweep needs a mode that fills: wipe, poison or quarantine\n",
+				    a->target.name);
+		swept = -EINVAL;
+	} else {
+		swept = hslab_attach_sweep(a);
+		if (swept >= 0)
+			pr_info("swept %ld free objects of %s\n", swept,
+				a->target.name);
+	}
+	mutex_unlock(&hslab_attach_mutex);
+	return swept < 0 ? swept : count;
+}
 
 /* Who has it may detach: one does, and nobody else frees the attachment meanwhile. */
 static bool hslab_detach_claim(struct hslab_attachment *a)
@@ -426,6 +461,7 @@ static struct kobj_attribute hslab_attached_on_violation =
 	__ATTR_RW(on_violation);
 static struct kobj_attribute hslab_attached_object_size = __ATTR_RO(object_size);
 static struct kobj_attribute hslab_attached_aliases = __ATTR_RO(aliases);
+static struct kobj_attribute hslab_attached_sweep = __ATTR_WO(sweep);
 static struct kobj_attribute hslab_attached_detach = __ATTR_WO(detach);
 
 static struct attribute *hslab_attached_attrs[] = {
@@ -436,6 +472,7 @@ static struct attribute *hslab_attached_attrs[] = {
 	&hslab_attached_on_violation.attr,
 	&hslab_attached_object_size.attr,
 	&hslab_attached_aliases.attr,
+	&hslab_attached_sweep.attr,
 	&hslab_attached_detach.attr,
 	NULL
 };

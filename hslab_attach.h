@@ -7,6 +7,7 @@
  *	hslab_attach_find.c	from a name to a kmem_cache, and what speaks against it
  *	hslab_attach_hook.c	seeing the frees
  *	hslab_attach_quarantine.c	keeping what was freed
+ *	hslab_attach_sweep.c	filling what was free before
  *	hslab_attach.c		what is attached, and /sys/kernel/hslab/attached
  */
 #ifndef HSLAB_ATTACH_H
@@ -59,6 +60,7 @@ struct hslab_attachment {
 	atomic64_t faults[HSLAB_NR_KINDS];
 
 	unsigned int quarantine_kb;	/* hslab_attach_mutex */
+	unsigned long swept;		/* hslab_attach_mutex */
 	bool leaving;			/* claimed by who detaches it; xchg */
 	struct hslab_target target;
 	struct list_head node;		/* hslab_attach_mutex */
@@ -70,6 +72,7 @@ struct hslab_attachment {
 int hslab_attach_find(const char *name, struct hslab_target *target);
 void hslab_attach_forget(struct hslab_target *target);
 bool hslab_attach_shared(const struct hslab_target *target);
+int hslab_attach_spare(const struct hslab_target *target, unsigned long *most);
 
 /* hslab_attach_quarantine.c */
 struct hslab_ring;
@@ -80,6 +83,7 @@ unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most)
 unsigned long hslab_attach_held(const struct hslab_attachment *a);
 int hslab_attach_rings_make(struct hslab_attachment *a);
 void hslab_attach_rings_free(struct hslab_attachment *a);
+void hslab_attach_give_back(struct hslab_attachment *a, void *object);
 int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb);
 
 /* hslab_attach_hook.c */
@@ -87,6 +91,9 @@ void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte);
 int hslab_attach_swaps(bool on);
 int hslab_attach_hook(struct hslab_attachment *a);
 void hslab_attach_unhook(struct hslab_attachment *a);
+
+/* hslab_attach_sweep.c */
+long hslab_attach_sweep(struct hslab_attachment *a);
 
 /* hslab_attach.c */
 extern struct mutex hslab_attach_mutex;

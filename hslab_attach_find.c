@@ -74,6 +74,22 @@ static int hslab_slab_number(const char *name, const char *file,
 	return err ? err : kstrtouint(value, 10, number);
 }
 
+/* The first of the numbers in a file; 0 where this SLUB has no such file. */
+static int hslab_slab_count(const char *name, const char *file,
+			    unsigned long *count)
+{
+	char value[512];
+	int err;
+
+	*count = 0;
+	err = hslab_slab_read(name, file, value, sizeof(value));
+	if (err == -ENOENT)
+		return 0;
+	if (!err)
+		err = sscanf(value, "%lu", count) == 1 ? 0 : -EINVAL;
+	return err;
+}
+
 /* Bytes from a kmem_cache to its kobject; learned once. */
 static int hslab_kobj_offset(unsigned long *offset)
 {
@@ -340,4 +356,40 @@ bool hslab_attach_shared(const struct hslab_target *target)
 	unsigned int others;
 
 	return !hslab_slab_number(target->real, "aliases", &others) && others;
+}
+
+/**
+ * hslab_attach_spare() - how many free objects a CPU may come by
+ * @target: the cache
+ * @most: the number
+ *
+ * What SLUB has on its lists for all CPUs, and as much as it may have for one: a slab that
+ * it is at, and others, or sheaves (main, spare, and 10 full ones of a node in 7.3,
+ * MAX_FULL_SHEAVES of mm/slub.c).
+ *
+ * Context: process context, may sleep, with hslab_attach_mutex.
+ * Return: 0, or an error of reading SLUB's files.
+ */
+int hslab_attach_spare(const struct hslab_target *target, unsigned long *most)
+{
+	static const struct {
+		const char *file;
+		int times;
+	} files[] = {
+		{ "total_objects", 1 }, { "objects", -1 }, { "objs_per_slab", 2 },
+		{ "cpu_partial", 1 }, { "sheaf_capacity", 12 },
+	};
+	unsigned long count;
+	long sum = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		err = hslab_slab_count(target->real, files[i].file, &count);
+		if (err)
+			return err;
+		sum += (long)count * files[i].times;
+	}
+	*most = max(sum, 1L);
+	return 0;
 }

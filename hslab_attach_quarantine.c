@@ -201,6 +201,14 @@ static bool hslab_ring_pop(struct hslab_ring *r, struct hslab_held *h)
 	return any;
 }
 
+/* Free an object to SLUB, unseen by the hooks. Process context, hslab_attach_mutex. */
+void hslab_attach_give_back(struct hslab_attachment *a, void *object)
+{
+	WRITE_ONCE(hslab_drainer, current);
+	kmem_cache_free(a->target.kmem, object);
+	WRITE_ONCE(hslab_drainer, NULL);
+}
+
 /* Give up to @most objects of all rings back. How many. Process context. */
 unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most)
 {
@@ -216,11 +224,8 @@ unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most)
 		while (sum < most &&
 		       hslab_ring_pop(per_cpu_ptr(a->rings, cpu), &h)) {
 			sum++;
-			if (hslab_held_sound(a, &h, _RET_IP_)) {
-				WRITE_ONCE(hslab_drainer, current);
-				kmem_cache_free(a->target.kmem, h.object);
-				WRITE_ONCE(hslab_drainer, NULL);
-			}
+			if (hslab_held_sound(a, &h, _RET_IP_))
+				hslab_attach_give_back(a, h.object);
 			cond_resched();
 		}
 	}

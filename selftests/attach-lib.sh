@@ -73,7 +73,7 @@ bad_value()
 counts_before()
 {
 	counts_cache=$ATTACHED/${1:-attached-victim}
-	for counts_name in frees bulk filled kfence astray aside held; do
+	for counts_name in frees bulk filled kfence astray aside held swept; do
 		get $counts_cache/stats/$counts_name
 		eval "counts_$counts_name=$VALUE"
 	done

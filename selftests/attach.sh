@@ -156,6 +156,38 @@ for mode in wipe poison; do
 done
 
 #
+# WHAT IS FREE ALREADY
+#
+for how in "victim $victim" "kmalloc kmalloc-2k"; do
+	what=${how% *} cache=${how#* } C=$ATTACHED/${how#* }
+	for mode in wipe poison quarantine; do
+		put $C/mode count
+		attached spill $what 500
+		attached spilled $what
+		is "sweep: $cache $mode: before" "$VALUE" "freed=400 secret=400"
+		put $C/mode $mode
+		counts_before $cache
+		succeeds "sweep: $cache $mode" put $C/sweep 1
+		attached spilled $what
+		is "sweep: $cache $mode: afterwards" "$VALUE" "freed=400 secret=0"
+		is "sweep: $cache $mode: is no free" "$(counts held astray)" "0 0"
+		eval "$(counts swept | sed 's/^/swept=/')"
+		is "sweep: $cache $mode: as many, or more" "$((swept >= 400))" 1
+	done
+	attached spill $what 0
+done
+put $V/mode count
+log_mark
+why=$(tries $V/sweep 1)
+is "sweep: not in mode count" "$why: $(said)" \
+	"Invalid argument: $victim: sweep needs a mode that fills: wipe, poison or quarantine"
+put $V/mode wipe
+log_mark
+put $V/sweep 1
+is "sweep: the log says so" "$(said | sed 's/[0-9][0-9]*/N/')" "swept N free objects of $victim"
+bad_value sweep 2 "sweep takes 1"
+
+#
 # QUARANTINE
 #
 put $V/mode count

@@ -22,6 +22,10 @@
  *				allocate N objects and free them, HOW is one of free,
  *				bulk, kfree, kfree-bulk (without the cache) and rcu
  *		reuse WHAT N	free an object, allocate N: is it among them?
+ *		spill WHAT N	allocate N objects, fill them with a secret, and
+ *				free but every fifth; those go with the next spill,
+ *				of none at the latest
+ *		spilled WHAT	how many of those that were freed still have it
  *		stray WHAT OFFSET
  *				free an object, and change a byte of it
  *		double WHAT	free an object twice: for a cache that survives it
@@ -90,6 +94,9 @@ static DEFINE_MUTEX(attached_mutex);
 static char attached_result[128];
 static struct kmem_cache *attached_kmem[ATTACHED_NR_CACHES];
 static void **attached_objects;		/* ATTACHED_MAX of them */
+static void **attached_spilt;		/* as many; by "spill" */
+static unsigned int attached_nr_spilt;
+static enum attached_what attached_spilt_what;
 
 static __printf(1, 2) void attached_say(const char *fmt, ...)
 {
@@ -219,6 +226,53 @@ static int attached_reuse(enum attached_what what, unsigned int nr)
 	return 0;
 }
 
+/* Slabs of which an object is in use stay. */
+static bool attached_stays(unsigned int i)
+{
+	return !(i % 5);
+}
+
+static int attached_spill(enum attached_what what, unsigned int nr)
+{
+	unsigned int i, words = attached_caches[what].size / sizeof(u64);
+
+	for (i = 0; i < attached_nr_spilt; i++)
+		if (attached_stays(i))
+			attached_free(attached_spilt_what, attached_spilt[i]);
+	attached_spilt_what = what;
+	for (i = 0; i < nr; i++) {
+		attached_spilt[i] = attached_alloc_slab(what);
+		if (!attached_spilt[i])
+			break;
+		memset64(attached_spilt[i], ATTACHED_SECRET, words);
+	}
+	attached_nr_spilt = i;
+	for (i = 0; i < attached_nr_spilt; i++)
+		if (!attached_stays(i))
+			attached_free(what, attached_spilt[i]);
+	attached_say("spilt=%u", attached_nr_spilt);
+	return attached_nr_spilt == nr ? 0 : -ENOMEM;
+}
+
+/* A word or two are SLUB's, so more than half of them have to be there. */
+static int attached_spilled(void)
+{
+	unsigned int words = attached_caches[attached_spilt_what].size / sizeof(u64);
+	unsigned int i, j, same, freed = 0, left = 0;
+
+	for (i = 0; i < attached_nr_spilt; i++) {
+		if (attached_stays(i))
+			continue;
+		freed++;
+		for (j = 0, same = 0; j < words; j++)
+			same += READ_ONCE(((u64 *)attached_spilt[i])[j]) ==
+				ATTACHED_SECRET;
+		left += same > words / 2;
+	}
+	attached_say("freed=%u secret=%u", freed, left);
+	return 0;
+}
+
 static int attached_stray(enum attached_what what, unsigned int offset)
 {
 	u8 *object = attached_alloc_slab(what);
@@ -321,6 +375,10 @@ static int attached_run(char *line)
 		return attached_cycle(what, how, nr);
 	if (!strcmp(action, "reuse"))
 		return attached_reuse(what, nr);
+	if (!strcmp(action, "spill"))
+		return what == ATTACHED_CRED ? -EINVAL : attached_spill(what, nr);
+	if (!strcmp(action, "spilled"))
+		return attached_spilled();
 	if (!strcmp(action, "stray") && nr < attached_caches[what].size)
 		return attached_stray(what, nr);
 	if (!strcmp(action, "double"))
@@ -347,8 +405,10 @@ static void attached_clear(void)
 	unsigned int what;
 
 	debugfs_remove_recursive(attached_dir);
+	attached_spill(attached_spilt_what, 0);
 	for (what = 0; what < ATTACHED_NR_CACHES; what++)
 		kmem_cache_destroy(attached_kmem[what]);
+	vfree(attached_spilt);
 	vfree(attached_objects);
 }
 
@@ -358,8 +418,12 @@ static int __init attached_init(void)
 	int err = 0;
 
 	attached_objects = vmalloc(array_size(ATTACHED_MAX, sizeof(void *)));
-	if (!attached_objects)
+	attached_spilt = vmalloc(array_size(ATTACHED_MAX, sizeof(void *)));
+	if (!attached_objects || !attached_spilt) {
+		vfree(attached_objects);
+		vfree(attached_spilt);
 		return -ENOMEM;
+	}
 	for (what = 0; what < ATTACHED_NR_CACHES && !err; what++)
 		err = attached_create(what);
 	if (err) {
