@@ -249,6 +249,7 @@ static void hslab_suggest(const char *name)
 /*
  * WHAT SPEAKS AGAINST IT
  */
+/* sanity_checks, slub_debug=F alone, is none: it adds nothing to objects. */
 static int hslab_find_refuses(const struct hslab_target *t)
 {
 	static const struct {
@@ -256,7 +257,6 @@ static int hslab_find_refuses(const struct hslab_target *t)
 	} flags[] = {
 		{ "destroy_by_rcu",
 		  "it is SLAB_TYPESAFE_BY_RCU: its readers look at freed objects" },
-		{ "sanity_checks", "slub_debug looks after it" },
 		{ "red_zone", "slub_debug looks after it" },
 		{ "poison", "slub_debug looks after it" },
 		{ "store_user", "slub_debug looks after it" },

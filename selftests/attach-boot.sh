@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2086,SC2317 # no path here has blanks; called by name
-# Attaching, as far as it needs a boot of its own, with slub_debug=F,attached-twin*:
-# caches that slub_debug looks after, KFENCE in place of an attachment, the seal.
+# Attaching, as far as it needs a boot of its own, with
+# slub_debug=Z,attached-twin-a;U,attached-twin-b;F,attached-odd: caches that slub_debug
+# looks after, KFENCE in place of an attachment, the seal.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=attach-lib.sh
@@ -18,13 +19,40 @@ INTERVAL=/sys/module/kfence/parameters/sample_interval
 #
 # SLUB_DEBUG
 #
-if grep -q 'slub_debug=F,attached-twin' /proc/cmdline; then
+# counted NAME NUMBER: was it, since counts_before?
+counted()
+{
+	[ "$(counts $1)" = "$2" ]
+}
+
+if grep -q 'slub_debug=.*attached-odd' /proc/cmdline; then
 	for twin in attached-twin-a attached-twin-b; do
 		refuses "$twin, under slub_debug" $twin "Operation not supported" \
 			"attach: not to $twin: slub_debug looks after it"
 	done
+	# Under F alone SLUB verifies its lists and adds nothing to objects.
+	get $SLAB/attached-odd/sanity_checks
+	is "attached-odd is under slub_debug=F" "$VALUE" 1
+	succeeds "attach to it" put $ATTACH attached-odd
+	log_mark
+	for mode in wipe poison quarantine; do
+		put $ATTACHED/attached-odd/mode $mode || not_ok "mode $mode"
+		counts_before attached-odd
+		for how in free bulk kfree rcu; do
+			attached cycle odd $how 500
+		done
+		within 10000 counted frees 2000
+		is "slub_debug=F: $mode: frees" "$(counts frees astray aside)" "2000 0 0"
+	done
+	is_not "slub_debug=F: there is a quarantine" \
+		"$(values $ATTACHED/attached-odd stats/held)" 0
+	is "SLUB finds its slabs valid" "$(tries $SLAB/attached-odd/validate 1)" ""
+	put $ATTACHED/attached-odd/detach 1
+	is "slub_debug=F: nothing is reported" \
+		"$(log_since | grep -e BUG -e FIX -e '^hslab: ')" \
+		"hslab: detached from attached-odd"
 else
-	skip "caches under slub_debug" "no slub_debug=F,attached-twin* in /proc/cmdline"
+	skip "caches under slub_debug" "no slub_debug for attached-odd in /proc/cmdline"
 fi
 
 #

@@ -82,7 +82,8 @@ for test in ${alone[@]+"${alone[@]}"}; do
 		fi
 	done
 	if [ "$test" = attach-boot ]; then
-		programs+=(--append 'slub_debug=F,attached-twin*')
+		programs+=(--append
+			'slub_debug=Z,attached-twin-a;U,attached-twin-b;F,attached-odd')
 	fi
 	if [ "$test" = attach-torture ]; then
 		programs+=(--single --timeout 600)	# hooks come and go, under load
