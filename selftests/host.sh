@@ -5,8 +5,8 @@
 # usage: selftests/host.sh KERNELDIR [TEST ...]
 #
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
-# knows, or panic (in a boot of its own, as attach-boot, attach-torture, events, seal and
-# lockdown are), or init (policies with init_on_alloc=0); all by default.
+# knows, or panic (in a boot of its own, as attach-boot, attach-coverage, attach-torture, events,
+# seal and lockdown are), or init (policies with init_on_alloc=0); all by default.
 # perf and bpftrace go along for the test events, where this machine has them.
 # HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default.
 # Prints a KTAP document for each boot. The status is 0 if nothing failed.
@@ -24,12 +24,13 @@ esac
 kernel=$1
 shift
 panic='' init='' tests=() alone=()
-[ $# -gt 0 ] || panic=y init=y alone=(attach-boot attach-torture events seal lockdown)
+[ $# -gt 0 ] || panic=y init=y alone=(attach-boot attach-coverage attach-torture
+	events seal lockdown)
 for test; do
 	case $test in
 	panic)	panic=y ;;
 	init)	init=y ;;
-	attach-boot | attach-torture | events | seal | lockdown)
+	attach-boot | attach-coverage | attach-torture | events | seal | lockdown)
 		alone+=("$test")
 		;;
 	*)	tests+=("$test") ;;
@@ -87,6 +88,10 @@ for test in ${alone[@]+"${alone[@]}"}; do
 	fi
 	if [ "$test" = attach-torture ]; then
 		programs+=(--single --timeout 600)	# hooks come and go, under load
+	fi
+	if [ "$test" = attach-coverage ]; then
+		programs+=(--net --append "slab_nomerge slub_debug=F,cred,cred_jar,\
+dentry,skbuff_head_cache,kmalloc-256,maple_node")
 	fi
 	run "$test" --timeout 300 ${programs[@]+"${programs[@]}"}
 done

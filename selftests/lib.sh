@@ -20,7 +20,7 @@ PROVOKE=/sys/kernel/debug/hslab_provoke
 LOAD=/sys/kernel/debug/hslab_load
 
 # What uses hslab
-TEST_MODULES="hslab_attached hslab_leaks hslab_load hslab_pages hslab_provoke hslab_torture hslab_usercopy"
+TEST_MODULES="hslab_attached hslab_frees hslab_leaks hslab_load hslab_pages hslab_provoke hslab_torture hslab_usercopy"
 
 POLICIES="merge poison zero verify check quarantine_kb pin track scrub_interval_ms
 	poison_typesafe on_violation"

@@ -11,6 +11,7 @@
  *	typesafe	attached-typesafe, SLAB_TYPESAFE_BY_RCU
  *	twin-a twin-b	attached-twin-a and -b, which SLUB merges
  *	kmalloc		no cache of its own: kmalloc() of 2048 bytes
+ *	kmalloc-256	the same with 256 bytes
  *	cred		nor this: prepare_creds(), given up by abort_creds()
  *
  * /sys/kernel/debug/hslab_attached:
@@ -29,6 +30,8 @@
  *		stray WHAT OFFSET
  *				free an object, and change a byte of it
  *		double WHAT	free an object twice: for a cache that survives it
+ *		map N		map N pages of user space, each an area of its own, and
+ *				unmap them, every second one first
  *		nothing		free NULL, ZERO_SIZE_PTR, and memory of no cache
  *		read WHAT	look at a freed object, one that KFENCE has, if it
  *				gives us one
@@ -40,6 +43,7 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kfence.h>
+#include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -51,7 +55,6 @@
 
 #define ATTACHED_MAX	8192		/* objects */
 #define ATTACHED_SECRET	0x5c5c5c5c5c5c5c5cULL
-#define ATTACHED_KMALLOC 2048
 
 enum attached_what {
 	ATTACHED_VICTIM,
@@ -62,6 +65,7 @@ enum attached_what {
 	ATTACHED_TWIN_B,
 	ATTACHED_NR_CACHES,
 	ATTACHED_KMALLOCED = ATTACHED_NR_CACHES,
+	ATTACHED_KMALLOCED_256,
 	ATTACHED_CRED,
 	ATTACHED_NR
 };
@@ -85,7 +89,8 @@ static const struct attached_cache {
 				    SLAB_TYPESAFE_BY_RCU },
 	[ATTACHED_TWIN_A]	= { "twin-a", "attached-twin-a", 1336 },
 	[ATTACHED_TWIN_B]	= { "twin-b", "attached-twin-b", 1336 },
-	[ATTACHED_KMALLOCED]	= { "kmalloc", NULL, ATTACHED_KMALLOC },
+	[ATTACHED_KMALLOCED]	= { "kmalloc", NULL, 2048 },
+	[ATTACHED_KMALLOCED_256] = { "kmalloc-256", NULL, 256 },
 	[ATTACHED_CRED]		= { "cred", NULL, sizeof(struct cred) },
 };
 
@@ -107,12 +112,17 @@ static __printf(1, 2) void attached_say(const char *fmt, ...)
 	va_end(args);
 }
 
+static bool attached_is_kmalloced(enum attached_what what)
+{
+	return what == ATTACHED_KMALLOCED || what == ATTACHED_KMALLOCED_256;
+}
+
 static void *attached_alloc(enum attached_what what)
 {
 	if (what == ATTACHED_CRED)
 		return prepare_creds();
-	if (what == ATTACHED_KMALLOCED)
-		return kmalloc(ATTACHED_KMALLOC, GFP_KERNEL);
+	if (attached_is_kmalloced(what))
+		return kmalloc(attached_caches[what].size, GFP_KERNEL);
 	return attached_kmem[what] ?
 	       kmem_cache_alloc(attached_kmem[what], GFP_KERNEL) : NULL;
 }
@@ -122,7 +132,7 @@ static void attached_free(enum attached_what what, void *object)
 	if (what == ATTACHED_CRED) {
 		abort_creds(object);
 		rcu_barrier();
-	} else if (what == ATTACHED_KMALLOCED) {
+	} else if (attached_is_kmalloced(what)) {
 		kfree(object);
 	} else {
 		kmem_cache_free(attached_kmem[what], object);
@@ -308,6 +318,27 @@ static int attached_nothing(void)
 	return 0;
 }
 
+/* The caller's user space; areas that differ are not joined. */
+static int attached_map(unsigned int nr)
+{
+	unsigned int i, got, step;
+
+	for (got = 0; got < nr; got++) {
+		unsigned long prot = got % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
+		unsigned long address = vm_mmap(NULL, 0, PAGE_SIZE, prot,
+						MAP_PRIVATE | MAP_ANONYMOUS, 0);
+
+		if (IS_ERR_VALUE(address))
+			break;
+		attached_objects[got] = (void *)address;
+	}
+	for (step = 0; step < 2; step++)
+		for (i = step; i < got; i += 2)
+			vm_munmap((unsigned long)attached_objects[i], PAGE_SIZE);
+	attached_say("mapped=%u", got);
+	return got == nr ? 0 : -ENOMEM;
+}
+
 static int attached_read(enum attached_what what)
 {
 	unsigned int i;
@@ -363,6 +394,9 @@ static int attached_run(char *line)
 	attached_say(" ");
 	if (!strcmp(action, "nothing"))
 		return attached_nothing();
+	if (!strcmp(action, "map") && word && !kstrtouint(word, 10, &nr) &&
+	    nr <= ATTACHED_MAX)
+		return attached_map(nr);
 	for (what = 0; what < ATTACHED_NR; what++)
 		if (word && !strcmp(word, attached_caches[what].word))
 			break;
