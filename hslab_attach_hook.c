@@ -193,10 +193,11 @@ static void hslab_see_cache_free(void *unused, unsigned long caller,
 		hslab_attach_free(a, (void *)object, false);
 }
 
-/* What a call is made of that is not to be. */
-static noinline notrace void hslab_do_nothing(void)
+/* What a call is made of that is not to be; false, where its caller wants an answer. */
+static noinline notrace bool hslab_do_nothing(void)
 {
 	barrier();
+	return false;
 }
 
 /*
@@ -269,6 +270,21 @@ static __always_inline void hslab_swap_kfree(unsigned long ip, unsigned long par
 		hslab_compat_set_first(regs, (unsigned long)instead);
 }
 
+/*
+ * kfree_rcu() into a sheaf, which would be given out again and not be freed. It is
+ * refused, as where SLUB has no sheaf at hand, so that kfree_rcu() frees in bulk
+ * after the grace period.
+ */
+static __always_inline void hslab_see_sheaf(unsigned long ip, unsigned long parent,
+					    struct ftrace_ops *ops,
+					    struct ftrace_regs *regs)
+{
+	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
+
+	if (unlikely(hslab_attached(kmem)))
+		hslab_compat_go_to(regs, hslab_do_nothing);
+}
+
 /* In place of kmem_cache_destroy(), as its caller sees it. */
 static void hslab_destroy_attached(struct kmem_cache *kmem)
 {
@@ -305,6 +321,9 @@ static void notrace _name(unsigned long ip, unsigned long parent,	\
 
 HSLAB_CALLBACK(hslab_on_bulk_free, hslab_see_bulk_free)
 HSLAB_CALLBACK(hslab_on_destroy, hslab_see_destroy)
+#ifdef HSLAB_COMPAT_RCU_SHEAF
+HSLAB_CALLBACK(hslab_on_sheaf, hslab_see_sheaf)
+#endif
 HSLAB_CALLBACK(hslab_on_cache_free, hslab_swap_cache_free)
 HSLAB_CALLBACK(hslab_on_kfree, hslab_swap_kfree)
 
@@ -323,6 +342,9 @@ struct hslab_hook {
 static struct hslab_hook hslab_hooks[] = {
 	{ "kmem_cache_free_bulk", hslab_on_bulk_free },
 	{ "kmem_cache_destroy", hslab_on_destroy },
+#ifdef HSLAB_COMPAT_RCU_SHEAF
+	{ HSLAB_COMPAT_RCU_SHEAF, hslab_on_sheaf },
+#endif
 };
 
 static struct hslab_hook hslab_swap_hooks[] = {

@@ -252,6 +252,14 @@ static inline u32 hslab_compat_depot_save(unsigned long *entries, unsigned int n
 #define hslab_compat_go_to(fregs, function)	((void)(function))
 #endif
 
+/*
+ * bool FUNCTION(kmem_cache, object): takes an object of kfree_rcu()'s for SLUB's sheaves;
+ * where it returns false the object is freed in bulk.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0) && !defined(CONFIG_PREEMPT_RT)
+#define HSLAB_COMPAT_RCU_SHEAF		"__kfree_rcu_sheaf"
+#endif
+
 /* Can @word be the address of code: of the kernel, a module, or BPF? */
 static __always_inline bool hslab_compat_maybe_code(unsigned long word)
 {

@@ -31,7 +31,7 @@ said()
 # hooks: the functions that are hooked for what is attached
 hooks()
 {
-	sed -n 's/^\(k[a-z_]*free[a-z_]*\|kmem_cache_destroy\) .*/\1/p' \
+	sed -n 's/^\(_*k[a-z_]*free[a-z_]*\|kmem_cache_destroy\) .*/\1/p' \
 		/sys/kernel/tracing/enabled_functions | sort | tr '\n' ' ' | sed 's/ $//'
 }
 

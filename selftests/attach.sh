@@ -17,6 +17,8 @@ restore()
 fresh hslab_attached
 taskset -p 1 $$ >/dev/null	# what is freed comes to one ring
 victim=attached-victim
+rcu_hook=
+[ ! -e /sys/kernel/slab/$victim/sheaf_capacity ] || rcu_hook="__kfree_rcu_sheaf "
 V=$ATTACHED/$victim
 
 #
@@ -66,7 +68,7 @@ succeeds "attach" put $ATTACH $victim
 is "the log says so" "$(said)" "attached to $victim, objects of 320 bytes"
 is "it begins with" "$(values $V mode poison quarantine_kb track object_size aliases)" \
 	"count 0xa5 256 0 320 "
-is "the hooks are there" "$(hooks)" "kmem_cache_destroy kmem_cache_free_bulk"
+is "the hooks are there" "$(hooks)" "$rcu_hook""kmem_cache_destroy kmem_cache_free_bulk"
 refuses "twice" $victim "File exists" \
 	"attach: $victim is attached already, as $victim"
 is "kernel.ftrace_enabled=0 is refused now" "$(tries $FTRACE 0)" "$ftrace_why"
@@ -93,14 +95,15 @@ for how in free bulk kfree kfree-bulk; do
 	attached cycle victim $how 1000
 	is "count: $how" "$(counts frees bulk filled astray held)" "1000 $bulk 0 0 0"
 done
-if grep -q "^Linux version 7" /proc/version; then
-	skip "count: kfree_rcu" "it goes to SLUB's sheaves, which are not hooked yet"
-else
+# rcu_freed NAME COUNTS: frees, filled and astray of kfree_rcu()'s thousand
+rcu_freed()
+{
 	counts_before
 	attached cycle victim rcu 1000
 	within 20000 eval '[ "$(counts frees)" = 1000 ]'
-	is "count: kfree_rcu" "$(counts frees filled astray)" "1000 0 0"
-fi
+	is "$1: kfree_rcu" "$(counts frees filled astray)" "$2"
+}
+rcu_freed count "1000 0 0"
 counts_before
 attached cycle twin-a free 100
 attached cycle kmalloc free 100
@@ -148,6 +151,7 @@ for cache in $victim kmalloc-2k; do
 done
 for mode in wipe poison; do
 	put $V/mode $mode
+	rcu_freed $mode "1000 1000 0"
 	for how in free bulk kfree kfree-bulk; do
 		counts_before
 		attached cycle victim $how 500
@@ -194,7 +198,7 @@ put $V/mode count
 attached reuse victim 64
 is "count: an object is used again" "$VALUE" reused=1
 put $V/mode quarantine
-is "quarantine has hooks" "$(hooks)" "kfree kmem_cache_destroy kmem_cache_free kmem_cache_free_bulk"
+is "quarantine has hooks" "$(hooks)" "$rcu_hook""kfree kmem_cache_destroy kmem_cache_free kmem_cache_free_bulk"
 attached reuse victim 64
 is "quarantine: it is not" "$VALUE" reused=0
 
@@ -291,7 +295,7 @@ for what in victim twin-b kmalloc; do
 			attached cycle $what $how 3000
 	done
 done
-attached cycle victim rcu 1000
+rcu_freed quarantine "1000 1000 0"
 
 #
 # A CACHE OF THE KERNEL'S
