@@ -155,15 +155,14 @@ static int hslab_attach_change(struct hslab_attachment *a, u32 mode,
 	if (before) {
 		WRITE_ONCE(a->mode, after ? HSLAB_ATTACH_DRAINS : mode);
 		synchronize_rcu();
-		if (!after)
-			hslab_attach_swaps(false);
 	}
 	err = hslab_attach_bound(a, after ? kb : 0);
-	if (err) {
-		if (after)
-			hslab_attach_swaps(false);
-		return err;
+	if ((before && !after) || (after && err)) {
+		hslab_attach_aside_end(a);
+		hslab_attach_swaps(false);
 	}
+	if (err)
+		return err;
 	a->quarantine_kb = kb;
 	WRITE_ONCE(a->mode, mode);
 	return 0;
@@ -547,7 +546,7 @@ kobj:
 	wait_for_completion(&a->kobj_gone);
 	hslab_attach_unhook(a);
 counts:
-	free_percpu(a->rings);
+	hslab_attach_rings_free(a);
 	free_percpu(a->counts);
 forget:
 	hslab_attach_forget(&a->target);

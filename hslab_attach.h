@@ -31,7 +31,7 @@ struct hslab_attach_counts {
 	u64 filled;		/* of these were wiped or poisoned */
 	u64 kfence;		/* of these were KFENCE's, and left to it */
 	u64 astray;		/* pointed to no start of an object, and were left alone */
-	u64 aside;		/* damaged in quarantine: SLUB never gets them back */
+	u64 aside;		/* damaged in quarantine, reported */
 };
 
 #define HSLAB_ALIASES_LEN	1024
@@ -57,6 +57,7 @@ struct hslab_attachment {
 	enum hslab_action action;	/* on a violation; READ/WRITE_ONCE */
 	struct hslab_attach_counts __percpu *counts;
 	struct hslab_ring __percpu *rings;
+	struct hslab_ring *aside;	/* damaged, kept until the quarantine ends */
 	atomic64_t faults[HSLAB_NR_KINDS];
 
 	unsigned int quarantine_kb;	/* hslab_attach_mutex */
@@ -84,6 +85,7 @@ unsigned long hslab_attach_held(const struct hslab_attachment *a);
 int hslab_attach_rings_make(struct hslab_attachment *a);
 void hslab_attach_rings_free(struct hslab_attachment *a);
 void hslab_attach_give_back(struct hslab_attachment *a, void *object);
+void hslab_attach_aside_end(struct hslab_attachment *a);
 int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb);
 
 /* hslab_attach_hook.c */

@@ -5,6 +5,9 @@
  * SLUB, with the one that has been there for longest: the argument is exchanged, so that
  * no free is called from within another. While the ring fills up the call is
  * skipped.
+ *
+ * What was damaged there is set aside, in a ring of its own, until the quarantine ends:
+ * then SLUB gets it, too, as it would have without hslab.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
@@ -32,6 +35,8 @@ struct hslab_ring {
 	struct hslab_held *held;	/* NULL: closed */
 };
 
+#define HSLAB_ASIDE_MOST	128	/* objects; SLUB gets what is damaged beyond */
+
 bool hslab_attach_drains(void)
 {
 	return READ_ONCE(hslab_drainer) == current && in_task();
@@ -57,13 +62,27 @@ static int hslab_held_first_bad(const struct hslab_attachment *a,
 	return first;
 }
 
+static bool hslab_ring_push(struct hslab_ring *r, const struct hslab_held *h)
+{
+	unsigned long flags;
+	bool room;
+
+	raw_spin_lock_irqsave(&r->lock, flags);
+	room = r->held && r->nr < r->size;
+	if (room)
+		r->held[(r->first + r->nr++) % r->size] = *h;
+	raw_spin_unlock_irqrestore(&r->lock, flags);
+	return room;
+}
+
 static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind,
-				const struct hslab_held *h, unsigned long caller)
+				const struct hslab_held *h,
+				enum hslab_state state, bool aside,
+				unsigned long caller)
 {
 	struct hslab_fault fault = {
 		.kind = kind, .object = h->object, .size = a->size,
-		.state = HSLAB_QUARANTINED, .offset = -1,
-		.caller = caller, .aside = kind == HSLAB_WRITE_AFTER_FREE,
+		.state = state, .offset = -1, .caller = caller, .aside = aside,
 		.action = READ_ONCE(a->action), .attached = true,
 	};
 	bool kill = fault.action == HSLAB_ACT_KILL;
@@ -79,7 +98,6 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 			       fault.nr_shown);
 			memset(fault.expected, h->byte, fault.nr_shown);
 		}
-		this_cpu_inc(a->counts->aside);
 	}
 	fault.nr = atomic64_inc_return(&a->faults[kind]);
 	fault.tracks[HSLAB_EV_FREE] = (struct hslab_track) {
@@ -94,47 +112,61 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 		hslab_attach_kill();
 }
 
-/* What leaves is as it was filled, or is reported and never given to SLUB. */
-static bool hslab_held_sound(struct hslab_attachment *a,
+/*
+ * What leaves is as it was filled, or is reported and set aside. True if SLUB is to have
+ * it.
+ */
+static bool hslab_held_leaves(struct hslab_attachment *a,
 			     const struct hslab_held *h, unsigned long caller)
 {
 	unsigned int tail = a->size % sizeof(u64);
+	bool aside;
 
 	if (hslab_intact(h->object, a->size / sizeof(u64),
 			 h->byte * 0x0101010101010101ULL) &&
 	    !memchr_inv(h->object + a->size - tail, h->byte, tail))
 		return true;
-	hslab_attach_report(a, HSLAB_WRITE_AFTER_FREE, h, caller);
-	return false;
+	aside = hslab_ring_push(a->aside, h);
+	this_cpu_inc(a->counts->aside);
+	hslab_attach_report(a, HSLAB_WRITE_AFTER_FREE, h, HSLAB_QUARANTINED,
+			    aside, caller);
+	return !aside;
 }
 
-/* Is @object in a ring? Looked for only if it looks filled. */
-static noinline bool hslab_held_already(struct hslab_attachment *a,
-					const void *object,
-					unsigned long caller)
+/* Is @object in this ring? Then it is freed twice. */
+static bool hslab_ring_has(struct hslab_attachment *a, struct hslab_ring *r,
+			   enum hslab_state state, const void *object,
+			   unsigned long caller)
 {
 	struct hslab_held held = {};
 	unsigned long flags;
 	unsigned int i;
+
+	raw_spin_lock_irqsave(&r->lock, flags);
+	for (i = 0; r->held && i < r->nr; i++) {
+		struct hslab_held *h = &r->held[(r->first + i) % r->size];
+
+		if (h->object == object)
+			held = *h;
+	}
+	raw_spin_unlock_irqrestore(&r->lock, flags);
+	if (held.object)
+		hslab_attach_report(a, HSLAB_DOUBLE_FREE, &held, state, false,
+				    caller);
+	return held.object;
+}
+
+/* Is @object in a CPU's ring? Looked for only if it looks filled. */
+static noinline bool hslab_held_already(struct hslab_attachment *a,
+					const void *object,
+					unsigned long caller)
+{
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct hslab_ring *r = per_cpu_ptr(a->rings, cpu);
-
-		raw_spin_lock_irqsave(&r->lock, flags);
-		for (i = 0; r->held && i < r->nr; i++) {
-			struct hslab_held *h = &r->held[(r->first + i) % r->size];
-
-			if (h->object == object)
-				held = *h;
-		}
-		raw_spin_unlock_irqrestore(&r->lock, flags);
-		if (held.object) {
-			hslab_attach_report(a, HSLAB_DOUBLE_FREE, &held,
-					    caller);
+	for_each_possible_cpu(cpu)
+		if (hslab_ring_has(a, per_cpu_ptr(a->rings, cpu),
+				   HSLAB_QUARANTINED, object, caller))
 			return true;
-		}
-	}
 	return false;
 }
 
@@ -146,7 +178,7 @@ static noinline bool hslab_held_already(struct hslab_attachment *a,
  *
  * Context: any but NMI.
  * Return: what SLUB is to be given in place of @object, or NULL for nothing: there is room,
- * @object is in a ring already, or what leaves was damaged.
+ * @object is held already, or what leaves was damaged and is set aside.
  */
 void *hslab_attach_swap(struct hslab_attachment *a, void *object,
 			unsigned long caller)
@@ -161,6 +193,10 @@ void *hslab_attach_swap(struct hslab_attachment *a, void *object,
 
 	if (unlikely(*(u64 *)object == in.byte * 0x0101010101010101ULL) &&
 	    hslab_held_already(a, object, caller))
+		return NULL;
+	/* What is damaged does not look filled: look for it whenever there is any. */
+	if (unlikely(READ_ONCE(a->aside->nr)) &&
+	    hslab_ring_has(a, a->aside, HSLAB_ASIDE, object, caller))
 		return NULL;
 	hslab_attach_fill(a, object, in.byte);
 	this_cpu_inc(a->counts->filled);
@@ -181,7 +217,7 @@ void *hslab_attach_swap(struct hslab_attachment *a, void *object,
 	raw_spin_unlock_irqrestore(&r->lock, flags);
 	if (!out.object || out.object == object)
 		return out.object;
-	return hslab_held_sound(a, &out, caller) ? out.object : NULL;
+	return hslab_held_leaves(a, &out, caller) ? out.object : NULL;
 }
 
 /* Take the oldest of a ring. */
@@ -224,12 +260,33 @@ unsigned long hslab_attach_drain(struct hslab_attachment *a, unsigned long most)
 		while (sum < most &&
 		       hslab_ring_pop(per_cpu_ptr(a->rings, cpu), &h)) {
 			sum++;
-			if (hslab_held_sound(a, &h, _RET_IP_))
+			if (hslab_held_leaves(a, &h, _RET_IP_))
 				hslab_attach_give_back(a, h.object);
 			cond_resched();
 		}
 	}
 	return sum;
+}
+
+/*
+ * The quarantine has ended, and no free is looked for in what was set aside: give that
+ * back, too. Process context.
+ */
+void hslab_attach_aside_end(struct hslab_attachment *a)
+{
+	struct hslab_held h;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&hslab_attach_mutex);
+
+	while (hslab_ring_pop(a->aside, &h)) {
+		hslab_attach_give_back(a, h.object);
+		nr++;
+	}
+	if (nr)
+		pr_notice("%s: the quarantine ends; %u damaged %s back to SLUB\n",
+			  a->target.name, nr, nr == 1 ? "object goes" :
+			  "objects go");
 }
 
 /* How many objects are in the rings. */
@@ -260,13 +317,20 @@ static void hslab_ring_set(struct hslab_ring *r, struct hslab_held *held,
 	kvfree(old);
 }
 
+/* After an error, too, hslab_attach_rings_free() is to follow. */
 int hslab_attach_rings_make(struct hslab_attachment *a)
 {
 	int cpu;
 
 	a->rings = alloc_percpu(struct hslab_ring);
-	if (!a->rings)
+	a->aside = kzalloc(sizeof(*a->aside), GFP_KERNEL);
+	if (a->aside)
+		a->aside->held = kvcalloc(HSLAB_ASIDE_MOST,
+					  sizeof(*a->aside->held), GFP_KERNEL);
+	if (!a->rings || !a->aside || !a->aside->held)
 		return -ENOMEM;
+	a->aside->size = HSLAB_ASIDE_MOST;
+	raw_spin_lock_init(&a->aside->lock);
 	for_each_possible_cpu(cpu)
 		raw_spin_lock_init(&per_cpu_ptr(a->rings, cpu)->lock);
 	return 0;
@@ -305,10 +369,11 @@ int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb)
 	return 0;
 }
 
+/* They are empty: there is no quarantine. */
 void hslab_attach_rings_free(struct hslab_attachment *a)
 {
-	if (!a->rings)
-		return;
-	hslab_attach_bound(a, 0);
 	free_percpu(a->rings);
+	if (a->aside)
+		kvfree(a->aside->held);
+	kfree(a->aside);
 }

@@ -280,8 +280,13 @@ is "a double free" "$(last_report | grep -e '^BUG' -e 'it is in' -e found -e lef
 hslab:   it is in quarantine
 hslab:   found by P at attached_run [hslab_attached]
 hslab:   object left as it is; 1 of this kind in the cache"
+attached stray victim 100
+quietly put $V/quarantine_kb 256
+quietly attached again victim
+is "a double free of what was set aside" "$(last_report | sed -n 's/^hslab:   it //p')" \
+	"was set aside"
 faults
-is "all are counted" $((VALUE - before)) 9
+is "all are counted" $((VALUE - before)) 11
 
 for what in victim twin-b kmalloc; do
 	case $what in
@@ -352,7 +357,18 @@ sleep 5
 for value in '' 0 2 11; do
 	bad_value detach "$value" "detach takes 1"
 done
-before=$(values $V mode)
+counts_before
+put $V/mode quarantine
+for i in $(seq 130); do
+	attached stray victim 8
+done
+quietly put $V/quarantine_kb 256
+is "130 are damaged" "$(counts aside)" 130
+log_mark
+put $V/mode count
+is "and 128 were kept" "$(said)" \
+	"$victim: the quarantine ends; 128 damaged objects go back to SLUB"
+before=count
 for mode in wipe quarantine poison count quarantine quarantine wipe; do
 	put $V/mode $mode
 	attached cycle victim free 300
@@ -376,10 +392,16 @@ succeeds "attach again" put $ATTACH $victim
 is "it begins anew" "$(values $V mode stats/frees)" "count 0"
 
 put $V/mode quarantine
+for offset in 8 16 24; do
+	attached stray victim $offset
+done
+quietly put $V/quarantine_kb 256
 attached cycle victim free 500
 log_mark
 succeeds "a cache is destroyed with a quarantine" attached destroy victim
-is "the log says so" "$(said)" "detached from $victim, which is destroyed"
+is "the log says so" "$(log_since | sed 's/^hslab: //')" \
+	"detached from $victim, which is destroyed
+$victim: the quarantine ends; 3 damaged objects go back to SLUB"
 is "and its folder has gone" "$(ls $ATTACHED)" "attached-twin-b
 kmalloc-2k"
 succeeds "it is created again" attached create victim

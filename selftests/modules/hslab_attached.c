@@ -29,6 +29,7 @@
  *		spilled WHAT	how many of those that were freed still have it
  *		stray WHAT OFFSET
  *				free an object, and change a byte of it
+ *		again WHAT	free that once more
  *		double WHAT	free an object twice: for a cache that survives it
  *		map N		map N pages of user space, each an area of its own, and
  *				unmap them, every second one first
@@ -98,6 +99,7 @@ static const struct attached_cache {
 static DEFINE_MUTEX(attached_mutex);
 static char attached_result[128];
 static struct kmem_cache *attached_kmem[ATTACHED_NR_CACHES];
+static void *attached_astray;		/* the last of stray */
 static void **attached_objects;		/* ATTACHED_MAX of them */
 static void **attached_spilt;		/* as many; by "spill" */
 static unsigned int attached_nr_spilt;
@@ -291,6 +293,7 @@ static int attached_stray(enum attached_what what, unsigned int offset)
 		return -ENOMEM;
 	attached_free(what, object);
 	WRITE_ONCE(object[offset], READ_ONCE(object[offset]) ^ 0xff);
+	attached_astray = object;
 	attached_say("offset=%u", offset);
 	return 0;
 }
@@ -304,6 +307,14 @@ static int attached_double(enum attached_what what)
 	attached_free(what, object);
 	attached_free(what, object);
 	attached_say("freed=2");
+	return 0;
+}
+
+static int attached_again(enum attached_what what)
+{
+	if (!attached_astray || what == ATTACHED_CRED)
+		return -EINVAL;
+	attached_free(what, attached_astray);
 	return 0;
 }
 
@@ -415,6 +426,8 @@ static int attached_run(char *line)
 		return attached_spilled();
 	if (!strcmp(action, "stray") && nr < attached_caches[what].size)
 		return attached_stray(what, nr);
+	if (!strcmp(action, "again"))
+		return attached_again(what);
 	if (!strcmp(action, "double"))
 		return attached_double(what);
 	if (!strcmp(action, "read"))
