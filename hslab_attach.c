@@ -289,6 +289,7 @@ static ssize_t poison_store(struct kobject *kobj, struct kobj_attribute *attr,
 			    const char *buf, size_t count)
 {
 	struct hslab_attachment *a = hslab_to_attachment(kobj);
+	int err;
 	u8 byte;
 
 	if (kstrtou8(buf, 0, &byte)) {
@@ -296,7 +297,13 @@ static ssize_t poison_store(struct kobject *kobj, struct kobj_attribute *attr,
 				    a->target.name);
 		return -EINVAL;
 	}
+	err = hslab_attach_lock(a);
+	if (err)
+		return err;
+	set_bit(byte, a->bytes);	/* before anything is filled with it */
+	smp_wmb();			/* orders it before the byte, for who fills */
 	WRITE_ONCE(a->byte, byte);
+	mutex_unlock(&hslab_attach_mutex);
 	return count;
 }
 

@@ -13,6 +13,8 @@
 #ifndef HSLAB_ATTACH_H
 #define HSLAB_ATTACH_H
 
+#include <linux/bitmap.h>
+
 #include "hslab_internal.h"
 
 enum hslab_attach_mode {
@@ -53,6 +55,7 @@ struct hslab_attachment {
 	unsigned int slot;
 	u32 mode;			/* READ/WRITE_ONCE */
 	u32 byte;			/* of poison; READ/WRITE_ONCE */
+	DECLARE_BITMAP(bytes, 256);	/* that are in the quarantine, or were */
 	bool track;			/* record who frees; READ/WRITE_ONCE */
 	enum hslab_action action;	/* on a violation; READ/WRITE_ONCE */
 	struct hslab_attach_counts __percpu *counts;

@@ -156,7 +156,31 @@ static bool hslab_ring_has(struct hslab_attachment *a, struct hslab_ring *r,
 	return held.object;
 }
 
-/* Is @object in a CPU's ring? Looked for only if it looks filled. */
+static bool hslab_looks_filled(const struct hslab_attachment *a, u64 word)
+{
+	return word == (u8)word * 0x0101010101010101ULL &&
+	       test_bit((u8)word, a->bytes);
+}
+
+/*
+ * Does it look as what is in a CPU's ring? What is there was filled with one byte, not
+ * always that of now, and its beginning or its end may have been written to.
+ */
+static bool hslab_looks_held(const struct hslab_attachment *a,
+			     const void *object)
+{
+	unsigned int words = a->size / sizeof(u64);
+	const u8 *bytes = object;
+	const u64 *first = object;
+
+	if (!words)
+		return test_bit(*bytes, a->bytes) &&
+		       !memchr_inv(bytes, *bytes, a->size);
+	return hslab_looks_filled(a, first[0]) ||
+	       hslab_looks_filled(a, first[words - 1]);
+}
+
+/* Is @object in a CPU's ring? Looked for only if it looks so. */
 static noinline bool hslab_held_already(struct hslab_attachment *a,
 					const void *object,
 					unsigned long caller)
@@ -191,7 +215,7 @@ void *hslab_attach_swap(struct hslab_attachment *a, void *object,
 	struct hslab_ring *r;
 	unsigned long flags;
 
-	if (unlikely(*(u64 *)object == in.byte * 0x0101010101010101ULL) &&
+	if (unlikely(hslab_looks_held(a, object)) &&
 	    hslab_held_already(a, object, caller))
 		return NULL;
 	/* What is damaged does not look filled: look for it whenever there is any. */
@@ -352,6 +376,8 @@ int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb)
 	int cpu, err = 0;
 
 	hslab_attach_drain(a, ULONG_MAX);
+	bitmap_zero(a->bytes, 256);
+	__set_bit(a->byte, a->bytes);
 	for_each_possible_cpu(cpu) {
 		if (kb && !err) {
 			/* Whoever asks for too much gets an error, and no OOM killer. */

@@ -285,8 +285,24 @@ quietly put $V/quarantine_kb 256
 quietly attached again victim
 is "a double free of what was set aside" "$(last_report | sed -n 's/^hslab:   it //p')" \
 	"was set aside"
+# again WHAT OFFSET NAME: a free, a write there, poison is another, and a free
+again()
+{
+	attached stray $1 $2
+	put $V/poison 0x3c
+	quietly attached again $1
+	is "a double free: $3" "$(last_report | sed -n 's/^BUG: hslab: \([^,]*\),.*/\1/p
+		s/^hslab:   it //p')" \
+		"double-free in cache attached-$1
+is in quarantine"
+	quietly put $V/quarantine_kb 256
+	put $V/poison 0xa5
+}
+again victim 100 "poison is another"
+again victim 0 "the first bytes as well"
+again victim 319 "poison is another, and the last byte"
 faults
-is "all are counted" $((VALUE - before)) 11
+is "all are counted" $((VALUE - before)) 17
 
 for what in victim twin-b kmalloc; do
 	case $what in
