@@ -10,9 +10,18 @@
 
 ktap_begin
 FTRACE=/proc/sys/kernel/ftrace_enabled
+TRACING=/sys/kernel/tracing
+untrace()
+{
+	echo nop >$TRACING/current_tracer
+	echo 0 >$TRACING/events/kprobes/enable
+	echo >$TRACING/kprobe_events
+	echo >$TRACING/set_ftrace_filter
+} 2>/dev/null
 restore()
 {
 	echo 1 >$FTRACE
+	untrace
 }
 fresh hslab_attached
 taskset -p 1 $$ >/dev/null	# what is freed comes to one ring
@@ -95,6 +104,30 @@ for how in free bulk kfree kfree-bulk; do
 	attached cycle victim $how 1000
 	is "count: $how" "$(counts frees bulk filled astray held)" "1000 $bulk 0 0 0"
 done
+# Others may look at the same functions meanwhile.
+put $TRACING/kprobe_events "p:hslab_kfree kfree
+p:hslab_bulk kmem_cache_free_bulk" || not_ok "kprobes"
+put $TRACING/set_ftrace_filter "kfree kmem_cache_free kmem_cache_free_bulk"
+put $TRACING/events/kprobes/enable 1
+for tracer in nop function function_graph; do
+	if ! grep -qw $tracer $TRACING/available_tracers; then
+		skip "count: tracer $tracer" "this kernel has none"
+		continue
+	fi
+	put $TRACING/current_tracer $tracer
+	for mode in count quarantine; do
+		put $V/mode $mode
+		for how in free bulk kfree kfree-bulk; do
+			counts_before
+			attached cycle victim $how 1000
+			is "$mode: $how, kprobes and tracer $tracer" \
+				"$(counts frees astray)" "1000 0"
+		done
+	done
+	put $V/mode count
+done
+untrace
+
 # rcu_freed NAME COUNTS: frees, filled and astray of kfree_rcu()'s thousand
 rcu_freed()
 {
