@@ -27,7 +27,7 @@ help:
 	@echo '  check             run all tests'
 	@echo '  peers             run file systems, network modules and heap tests of the kernel on it'
 	@echo '  torture           everything at once, for MINUTES=$(MINUTES) a kernel'
-	@echo '  bench             count instructions, beside SLUB'
+	@echo '  bench             count instructions, beside SLUB; and attached'
 	@echo '  compare           what SLUB, slub_debug, KFENCE and hslab catch (Documentation/compare.rst)'
 	@echo '  slab-memory       measure the slab memory of kernel code on it, beside SLUB'
 	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
@@ -70,6 +70,7 @@ torture:
 bench:
 	@scripts/setup build vm
 	@scripts/bench $(KERNELS)
+	@scripts/bench-attach $(KERNELS)
 
 compare:
 	@scripts/setup build vm
