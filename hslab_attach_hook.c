@@ -2,10 +2,12 @@
 /*
  * Seeing the frees of attached caches, while SLUB has not got the object yet: by its two
  * tracepoints, and for bulk frees, which have none, by ftrace. All three are there
- * only while something is attached.
+ * only while something is attached. While there is a quarantine somewhere, ftrace sees
+ * all of them, and the tracepoints are left alone: both would cost twice.
  *
  * They run for the frees of every cache, in any context. So they take no lock, and the
- * first thing they do is to look whether the cache is one of ours.
+ * first thing they do is to look whether the cache may be one of ours, in four
+ * instructions. That is all that is inline: what follows is rare.
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
@@ -37,6 +39,23 @@ struct hslab_place {
 static struct hslab_place hslab_tables[2][HSLAB_PLACES];
 static struct hslab_place *hslab_places __read_mostly = hslab_tables[0];
 static unsigned int hslab_nr_attached;
+
+/*
+ * Is there anything in the table, by bits 8 to 15 of the cache's address? They lie 256
+ * bytes and more apart. A byte is set before a cache enters, and cleared after.
+ */
+static bool hslab_maybe[256] __read_mostly;
+
+static __always_inline u8 hslab_maybe_index(const struct kmem_cache *kmem)
+{
+	return (unsigned long)kmem >> 8;
+}
+
+static __always_inline bool hslab_maybe_attached(const struct kmem_cache *kmem)
+{
+	/* A byte cannot be torn; READ_ONCE() would cost an instruction. */
+	return unlikely(data_race(hslab_maybe[hslab_maybe_index(kmem)]));
+}
 
 static __always_inline unsigned int hslab_first_place(const struct kmem_cache *kmem)
 {
@@ -78,6 +97,7 @@ static int hslab_place_enter(struct hslab_attachment *a)
 {
 	if (hslab_nr_attached == HSLAB_ATTACH_MOST)
 		return -ENOSPC;
+	WRITE_ONCE(hslab_maybe[hslab_maybe_index(a->target.kmem)], true);
 	hslab_place_put(hslab_places, a->target.kmem, a);
 	hslab_nr_attached++;
 	return 0;
@@ -87,15 +107,21 @@ static int hslab_place_enter(struct hslab_attachment *a)
 static void hslab_place_leave(struct hslab_attachment *a)
 {
 	struct hslab_place *from = hslab_places, *to;
+	u8 maybe = hslab_maybe_index(a->target.kmem);
+	bool others = false;
 	unsigned int i;
 
 	to = hslab_tables[from == hslab_tables[0]];
 	memset(to, 0, sizeof(hslab_tables[0]));
-	for (i = 0; i < HSLAB_PLACES; i++)
-		if (from[i].kmem && from[i].a != a)
-			hslab_place_put(to, from[i].kmem, from[i].a);
+	for (i = 0; i < HSLAB_PLACES; i++) {
+		if (!from[i].kmem || from[i].a == a)
+			continue;
+		hslab_place_put(to, from[i].kmem, from[i].a);
+		others |= hslab_maybe_index(from[i].kmem) == maybe;
+	}
 	/* pairs with smp_load_acquire() in hslab_attached() */
 	smp_store_release(&hslab_places, to);
+	WRITE_ONCE(hslab_maybe[maybe], others);
 	hslab_nr_attached--;
 }
 
@@ -123,47 +149,77 @@ void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte)
 	memset((u64 *)object + words, byte, a->size % sizeof(u64));
 }
 
-/* Count a free. True if hslab may touch the object. */
-static __always_inline bool hslab_attach_may(struct hslab_attachment *a,
-					     const void *object, bool bulk)
+/*
+ * Is it by ftrace that single frees are seen, and counted? Where one takes over from the
+ * other both are there for a moment, so that nothing is missed: then an object is filled
+ * twice, and counted by the one that has this.
+ */
+static bool hslab_by_ftrace __read_mostly;
+
+enum hslab_by {
+	HSLAB_BY_TRACEPOINT,
+	HSLAB_BY_FTRACE,
+	HSLAB_BY_BULK,
+};
+
+static __always_inline bool hslab_attach_fills(u32 mode)
 {
-	this_cpu_inc(a->counts->frees);
-	if (bulk)
-		this_cpu_inc(a->counts->bulk);
-	if (hslab_compat_is_kfence(object)) {
-		this_cpu_inc(a->counts->kfence);
-		return false;
-	}
-	if (!hslab_begins_at(a, object)) {
-		this_cpu_inc(a->counts->astray);
-		return false;
-	}
-	return true;
+	return mode == HSLAB_ATTACH_WIPE || mode == HSLAB_ATTACH_POISON;
 }
 
-/* A free that SLUB is about to do. In quarantine's hands it was before. */
-static noinline void hslab_attach_free(struct hslab_attachment *a, void *object,
-				       bool bulk)
+/* Count a free. True if hslab may touch the object. */
+static __always_inline bool hslab_attach_may(struct hslab_attachment *a,
+					     const void *object, u32 mode,
+					     enum hslab_by by)
+{
+	bool counts = by == HSLAB_BY_BULK ||
+		      READ_ONCE(hslab_by_ftrace) == (by == HSLAB_BY_FTRACE);
+	bool kfence = hslab_compat_is_kfence(object);
+	bool may = !kfence && hslab_begins_at(a, object);
+
+	if (likely(counts)) {
+		this_cpu_inc(a->counts->frees);
+		if (by == HSLAB_BY_BULK)
+			this_cpu_inc(a->counts->bulk);
+		if (unlikely(kfence))
+			this_cpu_inc(a->counts->kfence);
+		else if (unlikely(!may))
+			this_cpu_inc(a->counts->astray);
+		else if (hslab_attach_fills(mode))
+			this_cpu_inc(a->counts->filled);
+	}
+	return may;
+}
+
+/*
+ * An object is freed. Returns what SLUB is to free in place of it: that, another, or
+ * NULL for nothing. A tracepoint comes too late for a quarantine.
+ */
+static __always_inline void *hslab_attach_freed(struct hslab_attachment *a,
+						void *object, enum hslab_by by,
+						unsigned long caller)
 {
 	u32 mode = READ_ONCE(a->mode);
 
-	if (mode == HSLAB_ATTACH_QUARANTINE || hslab_attach_drains() ||
-	    !hslab_attach_may(a, object, bulk) || mode == HSLAB_ATTACH_COUNT)
-		return;
-	hslab_attach_fill(a, object, mode == HSLAB_ATTACH_POISON ?
-				     READ_ONCE(a->byte) : 0);
-	this_cpu_inc(a->counts->filled);
+	if (by == HSLAB_BY_TRACEPOINT && mode == HSLAB_ATTACH_QUARANTINE)
+		return object;
+	if (hslab_attach_drains() || !hslab_attach_may(a, object, mode, by))
+		return object;
+	if (mode == HSLAB_ATTACH_QUARANTINE)
+		return hslab_attach_swap(a, object, caller);
+	if (hslab_attach_fills(mode))
+		hslab_attach_fill(a, object, mode == HSLAB_ATTACH_POISON ?
+					     READ_ONCE(a->byte) : 0);
+	return object;
 }
 
-/* What SLUB is to free in place of @object: that, another, or NULL for nothing. */
-static noinline void *hslab_attach_instead(struct hslab_attachment *a,
-					   void *object, bool bulk,
-					   unsigned long caller)
+/* As hslab_maybe_attached(). In a page that is no slab's anything may lie there. */
+static __always_inline bool hslab_maybe_in_attached(const void *object)
 {
-	if (READ_ONCE(a->mode) != HSLAB_ATTACH_QUARANTINE ||
-	    hslab_attach_drains() || !hslab_attach_may(a, object, bulk))
-		return object;
-	return hslab_attach_swap(a, object, caller);
+	if (ZERO_OR_NULL_PTR(object))
+		return false;
+	/* What is read is good for this look alone. */
+	return hslab_maybe_attached(data_race(*hslab_slab_cache_at(object)));
 }
 
 /* The attachment of the slab page that @object is in, if any. */
@@ -175,23 +231,47 @@ hslab_attached_to_page(const void *object)
 	return hslab_attached(hslab_slab_cache(object));
 }
 
-static void hslab_see_kfree(void *unused, unsigned long caller,
-			    const void *object)
+/*
+ * TRACEPOINTS
+ */
+static noinline __noclone void hslab_saw_kfree(void *unused, unsigned long caller,
+					       const void *object)
 {
 	struct hslab_attachment *a = hslab_attached_to_page(object);
 
-	if (unlikely(a))
-		hslab_attach_free(a, (void *)object, false);
+	if (a)
+		hslab_attach_freed(a, (void *)object, HSLAB_BY_TRACEPOINT, caller);
 }
 
-static void hslab_see_cache_free(void *unused, unsigned long caller,
-				 const void *object, const struct kmem_cache *kmem)
+static void notrace hslab_see_kfree(void *unused, unsigned long caller,
+				    const void *object)
+{
+	if (hslab_maybe_in_attached(object))
+		hslab_saw_kfree(unused, caller, object);
+}
+
+static noinline __noclone void hslab_saw_cache_free(void *unused,
+						    unsigned long caller,
+						    const void *object,
+						    const struct kmem_cache *kmem)
 {
 	struct hslab_attachment *a = hslab_attached(kmem);
 
-	if (unlikely(a) && object)
-		hslab_attach_free(a, (void *)object, false);
+	if (a && object)
+		hslab_attach_freed(a, (void *)object, HSLAB_BY_TRACEPOINT, caller);
 }
+
+static void notrace hslab_see_cache_free(void *unused, unsigned long caller,
+					 const void *object,
+					 const struct kmem_cache *kmem)
+{
+	if (hslab_maybe_attached(kmem))
+		hslab_saw_cache_free(unused, caller, object, kmem);
+}
+
+/*
+ * FTRACE
+ */
 
 /* What a call is made of that is not to be; false, where its caller wants an answer. */
 static noinline notrace bool hslab_do_nothing(void)
@@ -200,13 +280,23 @@ static noinline notrace bool hslab_do_nothing(void)
 	return false;
 }
 
+static __always_inline bool hslab_maybe_first(struct ftrace_regs *regs)
+{
+	return hslab_maybe_attached((void *)hslab_compat_argument(regs, 0));
+}
+
+/* Without a kmem_cache it is kfree_bulk(). */
+static __always_inline bool hslab_maybe_bulk(struct ftrace_regs *regs)
+{
+	return !hslab_compat_argument(regs, 0) || hslab_maybe_first(regs);
+}
+
 /*
- * kmem_cache_free_bulk(kmem, nr, objects); without a kmem_cache it is kfree_bulk().
- * Who calls it does not look at the array any more; SLUB clobbers it, too.
+ * kmem_cache_free_bulk(kmem, nr, objects). Who calls it does not look at the array any
+ * more; SLUB clobbers it, too.
  */
-static __always_inline void hslab_see_bulk_free(unsigned long ip, unsigned long parent,
-					struct ftrace_ops *ops,
-					struct ftrace_regs *regs)
+static __always_inline void hslab_see_bulk_free(unsigned long parent,
+						struct ftrace_regs *regs)
 {
 	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
 	size_t i, kept = 0, nr = hslab_compat_argument(regs, 1);
@@ -215,17 +305,18 @@ static __always_inline void hslab_see_bulk_free(unsigned long ip, unsigned long 
 
 	if (kmem) {
 		a = hslab_attached(kmem);
-		if (likely(!a))
+		if (!a)
 			return;
 	}
 	for (i = 0; i < nr; i++) {
 		void *object = objects[i];
 
 		if (!kmem)
-			a = hslab_attached_to_page(object);
+			a = hslab_maybe_in_attached(object) ?
+			    hslab_attached_to_page(object) : NULL;
 		if (a && object) {
-			hslab_attach_free(a, object, true);
-			object = hslab_attach_instead(a, object, true, parent);
+			object = hslab_attach_freed(a, object, HSLAB_BY_BULK,
+						    parent);
 			if (!object)
 				continue;
 		}
@@ -237,33 +328,36 @@ static __always_inline void hslab_see_bulk_free(unsigned long ip, unsigned long 
 		hslab_compat_set_second(regs, kept);
 }
 
-static __always_inline void hslab_swap_cache_free(unsigned long ip, unsigned long parent,
-					  struct ftrace_ops *ops,
-					  struct ftrace_regs *regs)
+static __always_inline void hslab_swap_cache_free(unsigned long parent,
+						  struct ftrace_regs *regs)
 {
 	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
 	void *object = (void *)hslab_compat_argument(regs, 1), *instead;
 	struct hslab_attachment *a = hslab_attached(kmem);
 
-	if (likely(!a) || ZERO_OR_NULL_PTR(object))
+	if (!a || ZERO_OR_NULL_PTR(object))
 		return;
-	instead = hslab_attach_instead(a, object, false, parent);
+	instead = hslab_attach_freed(a, object, HSLAB_BY_FTRACE, parent);
 	if (!instead)
 		hslab_compat_go_to(regs, hslab_do_nothing);
 	else if (instead != object)
 		hslab_compat_set_second(regs, (unsigned long)instead);
 }
 
-static __always_inline void hslab_swap_kfree(unsigned long ip, unsigned long parent,
-				     struct ftrace_ops *ops,
-				     struct ftrace_regs *regs)
+static __always_inline bool hslab_maybe_kfree(struct ftrace_regs *regs)
+{
+	return hslab_maybe_in_attached((void *)hslab_compat_argument(regs, 0));
+}
+
+static __always_inline void hslab_swap_kfree(unsigned long parent,
+					     struct ftrace_regs *regs)
 {
 	void *object = (void *)hslab_compat_argument(regs, 0), *instead;
 	struct hslab_attachment *a = hslab_attached_to_page(object);
 
-	if (likely(!a))
+	if (!a)
 		return;
-	instead = hslab_attach_instead(a, object, false, parent);
+	instead = hslab_attach_freed(a, object, HSLAB_BY_FTRACE, parent);
 	if (!instead)
 		hslab_compat_go_to(regs, hslab_do_nothing);
 	else if (instead != object)
@@ -275,8 +369,7 @@ static __always_inline void hslab_swap_kfree(unsigned long ip, unsigned long par
  * refused, as where SLUB has no sheaf at hand, so that kfree_rcu() frees in bulk
  * after the grace period.
  */
-static __always_inline void hslab_see_sheaf(unsigned long ip, unsigned long parent,
-					    struct ftrace_ops *ops,
+static __always_inline void hslab_see_sheaf(unsigned long parent,
 					    struct ftrace_regs *regs)
 {
 	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
@@ -293,13 +386,12 @@ static void hslab_destroy_attached(struct kmem_cache *kmem)
 	module_put(THIS_MODULE);
 }
 
-static __always_inline void hslab_see_destroy(unsigned long ip, unsigned long parent,
-				      struct ftrace_ops *ops,
-				      struct ftrace_regs *regs)
+static __always_inline void hslab_see_destroy(unsigned long parent,
+					      struct ftrace_regs *regs)
 {
 	const struct kmem_cache *kmem = (void *)hslab_compat_argument(regs, 0);
 
-	if (unlikely(hslab_attached(kmem)) && !within_module(parent, THIS_MODULE) &&
+	if (hslab_attached(kmem) && !within_module(parent, THIS_MODULE) &&
 	    try_module_get(THIS_MODULE))
 		hslab_compat_go_to(regs, hslab_destroy_attached);
 }
@@ -307,25 +399,34 @@ static __always_inline void hslab_see_destroy(unsigned long ip, unsigned long pa
 /*
  * ftrace calls with preemption on, where the kernel has that (preempt=full, PREEMPT_RT);
  * but the table, an attachment and the mode that was read may go when all CPUs have been
- * seen elsewhere.
+ * seen elsewhere. What is not ours costs five instructions: for the sake of that the
+ * arguments stay in their registers.
  */
-#define HSLAB_CALLBACK(_name, _what)					\
+#define HSLAB_CALLBACK(_name, _maybe, _what)				\
+static noinline __noclone notrace void					\
+_name##_slow(unsigned long ip, unsigned long parent,			\
+	     struct ftrace_ops *ops, struct ftrace_regs *regs)		\
+{									\
+	preempt_disable_notrace();					\
+	_what(parent, regs);						\
+	preempt_enable_notrace();					\
+}									\
+									\
 static void notrace _name(unsigned long ip, unsigned long parent,	\
 			  struct ftrace_ops *ops,			\
 			  struct ftrace_regs *regs)			\
 {									\
-	preempt_disable_notrace();					\
-	_what(ip, parent, ops, regs);					\
-	preempt_enable_notrace();					\
+	if (_maybe(regs))						\
+		_name##_slow(ip, parent, ops, regs);			\
 }
 
-HSLAB_CALLBACK(hslab_on_bulk_free, hslab_see_bulk_free)
-HSLAB_CALLBACK(hslab_on_destroy, hslab_see_destroy)
+HSLAB_CALLBACK(hslab_on_bulk_free, hslab_maybe_bulk, hslab_see_bulk_free)
+HSLAB_CALLBACK(hslab_on_destroy, hslab_maybe_first, hslab_see_destroy)
 #ifdef HSLAB_COMPAT_RCU_SHEAF
-HSLAB_CALLBACK(hslab_on_sheaf, hslab_see_sheaf)
+HSLAB_CALLBACK(hslab_on_sheaf, hslab_maybe_first, hslab_see_sheaf)
 #endif
-HSLAB_CALLBACK(hslab_on_cache_free, hslab_swap_cache_free)
-HSLAB_CALLBACK(hslab_on_kfree, hslab_swap_kfree)
+HSLAB_CALLBACK(hslab_on_cache_free, hslab_maybe_first, hslab_swap_cache_free)
+HSLAB_CALLBACK(hslab_on_kfree, hslab_maybe_kfree, hslab_swap_kfree)
 
 /*
  * HOOKS
@@ -390,52 +491,71 @@ static int hslab_register(struct hslab_hook *hooks, unsigned int nr)
 	return err;
 }
 
+static int hslab_probe(void)
+{
+	int err = register_trace_kmem_cache_free(hslab_see_cache_free, NULL);
+
+	if (err)
+		return err;
+	err = register_trace_kfree(hslab_see_kfree, NULL);
+	if (err)
+		unregister_trace_kmem_cache_free(hslab_see_cache_free, NULL);
+	return err;
+}
+
+static void hslab_unprobe(void)
+{
+	unregister_trace_kfree(hslab_see_kfree, NULL);
+	unregister_trace_kmem_cache_free(hslab_see_cache_free, NULL);
+	tracepoint_synchronize_unregister();
+}
+
 static int hslab_hooks_on(void)
 {
 	int err = hslab_register(hslab_hooks, ARRAY_SIZE(hslab_hooks));
 
 	if (err)
 		return err;
-	err = register_trace_kmem_cache_free(hslab_see_cache_free, NULL);
+	err = hslab_probe();
 	if (err)
-		goto ftrace;
-	err = register_trace_kfree(hslab_see_kfree, NULL);
-	if (err)
-		goto tracepoint;
-	return 0;
-
-tracepoint:
-	unregister_trace_kmem_cache_free(hslab_see_cache_free, NULL);
-	tracepoint_synchronize_unregister();
-ftrace:
-	hslab_unregister(hslab_hooks, ARRAY_SIZE(hslab_hooks));
+		hslab_unregister(hslab_hooks, ARRAY_SIZE(hslab_hooks));
 	return err;
 }
 
 static void hslab_hooks_off(void)
 {
-	unregister_trace_kfree(hslab_see_kfree, NULL);
-	unregister_trace_kmem_cache_free(hslab_see_cache_free, NULL);
-	tracepoint_synchronize_unregister();
+	if (hslab_by_ftrace)
+		hslab_unregister(hslab_swap_hooks, ARRAY_SIZE(hslab_swap_hooks));
+	else
+		hslab_unprobe();
+	hslab_by_ftrace = false;
 	hslab_unregister(hslab_hooks, ARRAY_SIZE(hslab_hooks));
 }
 
-/* One more, or less, attachment is in mode quarantine, which needs hooks of its own. */
+/*
+ * One more, or less, attachment is in mode quarantine, for which single frees must be
+ * seen by ftrace. Without memory for the tracepoints it stays with that.
+ */
 int hslab_attach_swaps(bool on)
 {
 	static unsigned int nr;		/* hslab_attach_mutex */
-	int err = 0;
+	int err;
 
 	if (on && !HSLAB_COMPAT_CAN_SWAP)
 		return -EOPNOTSUPP;
-	if (on && !nr)
+	if (on && !hslab_by_ftrace) {
 		err = hslab_register(hslab_swap_hooks,
 				     ARRAY_SIZE(hslab_swap_hooks));
-	if (err)
-		return err;
+		if (err)
+			return err;
+		WRITE_ONCE(hslab_by_ftrace, true);
+		hslab_unprobe();
+	}
 	nr += on ? 1 : -1;
-	if (!nr)
+	if (!nr && !hslab_probe()) {
+		WRITE_ONCE(hslab_by_ftrace, false);
 		hslab_unregister(hslab_swap_hooks, ARRAY_SIZE(hslab_swap_hooks));
+	}
 	return 0;
 }
 

@@ -997,12 +997,16 @@ static __always_inline u64 hslab_free_word(const struct hslab_route *route,
 		(policy & HSLAB_POL_TAG_MASK)) * route->multiplier;
 }
 
-/* The kmem_cache of the slab page that @object is in. hslab_slab_cache_off is known. */
+/* Where a slab page has its kmem_cache, as known from hslab_slab_cache_off. */
+static __always_inline struct kmem_cache **hslab_slab_cache_at(const void *object)
+{
+	return (void *)virt_to_head_page(object) + hslab_slab_cache_off;
+}
+
+/* The kmem_cache of the slab page that @object is in. */
 static __always_inline struct kmem_cache *hslab_slab_cache(const void *object)
 {
-	return READ_ONCE(*(struct kmem_cache **)
-			 ((char *)virt_to_head_page(object) +
-			  hslab_slab_cache_off));
+	return READ_ONCE(*hslab_slab_cache_at(object));
 }
 
 /*
