@@ -42,47 +42,48 @@ static struct kobject *hslab_slab_kobj(const char *name, char *real)
 	return kobj ? kobj : ERR_PTR(-ENOENT);
 }
 
-/* A file of a cache's folder, less the newline. */
-static int hslab_slab_read(const char *name, const char *file, char *value,
+/*
+ * A file of a cache's folder, less the newline: as SLUB shows it, and not by its path, which
+ * a task need not have.
+ */
+static int hslab_slab_read(struct kobject *kobj, const char *file, char *value,
 			   size_t size)
 {
-	char text[PATH_LEN];
-	struct file *f;
-	loff_t pos = 0;
-	ssize_t len;
+	struct kernfs_node *kn = kernfs_find_and_get(kobj->sd, file);
+	ssize_t len = -ENOMEM;
+	char *page;
 
-	snprintf(text, sizeof(text), SLAB_FOLDER "/%s/%s", name, file);
-	f = filp_open(text, O_RDONLY, 0);
-	if (IS_ERR(f))
-		return PTR_ERR(f);
-	len = kernel_read(f, value, size - 1, &pos);
-	filp_close(f, NULL);
-	if (len < 0)
-		return len;
-	value[len] = '\0';
-	strim(value);
-	return 0;
+	if (!kn)
+		return -ENOENT;
+	page = (char *)get_zeroed_page(GFP_KERNEL);
+	if (page) {
+		len = kobj->ktype->sysfs_ops->show(kobj, kn->priv, page);
+		strscpy(value, strim(page), size);
+		free_page((unsigned long)page);
+	}
+	kernfs_put(kn);
+	return min_t(ssize_t, len, 0);
 }
 
-static int hslab_slab_number(const char *name, const char *file,
+static int hslab_slab_number(struct kobject *kobj, const char *file,
 			     unsigned int *number)
 {
 	char value[32];
 	int err;
 
-	err = hslab_slab_read(name, file, value, sizeof(value));
+	err = hslab_slab_read(kobj, file, value, sizeof(value));
 	return err ? err : kstrtouint(value, 10, number);
 }
 
 /* The first of the numbers in a file; 0 where this SLUB has no such file. */
-static int hslab_slab_count(const char *name, const char *file,
+static int hslab_slab_count(struct kobject *kobj, const char *file,
 			    unsigned long *count)
 {
 	char value[512];
 	int err;
 
 	*count = 0;
-	err = hslab_slab_read(name, file, value, sizeof(value));
+	err = hslab_slab_read(kobj, file, value, sizeof(value));
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
@@ -90,11 +91,13 @@ static int hslab_slab_count(const char *name, const char *file,
 	return err;
 }
 
-/* Bytes from a kmem_cache to its kobject; learned once. */
-static int hslab_kobj_offset(unsigned long *offset)
+/* Bytes from a kmem_cache to its kobject, and the type of that; learned once. */
+static int hslab_kobj_offset(unsigned long *offset,
+			     const struct kobj_type **type)
 {
 	static const char name[] = "hslab:find";
 	static unsigned long known;	/* hslab_attach_mutex */
+	static const struct kobj_type *known_type;
 	struct kmem_cache *kmem;
 	struct kobject *kobj;
 	long distance;
@@ -106,8 +109,10 @@ static int hslab_kobj_offset(unsigned long *offset)
 			return -ENOMEM;
 		kobj = hslab_slab_kobj(name, NULL);
 		distance = (char *)kobj - (char *)kmem;
-		if (!IS_ERR(kobj))
+		if (!IS_ERR(kobj)) {
+			known_type = kobj->ktype;
 			kobject_put(kobj);
+		}
 		kmem_cache_destroy(kmem);
 		if (IS_ERR(kobj) || distance <= 0 || distance > SZ_4K) {
 			pr_warn("attach: no kmem_cache is found in " SLAB_FOLDER "\n");
@@ -116,6 +121,7 @@ static int hslab_kobj_offset(unsigned long *offset)
 		known = distance;
 	}
 	*offset = known;
+	*type = known_type;
 	return 0;
 }
 
@@ -270,7 +276,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
 			t->real);
 		return -EINVAL;
 	}
-	err = hslab_slab_read(t->name, "ctor", ctor, sizeof(ctor));
+	err = hslab_slab_read(t->kobj, "ctor", ctor, sizeof(ctor));
 	if (err)
 		return err;
 	if (*ctor) {
@@ -279,7 +285,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
 		return -EOPNOTSUPP;
 	}
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		err = hslab_slab_number(t->name, flags[i].file, &set);
+		err = hslab_slab_number(t->kobj, flags[i].file, &set);
 		if (err == -ENOENT)
 			continue;	/* SLUB without debugging has no such file */
 		if (err)
@@ -304,6 +310,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
  */
 int hslab_attach_find(const char *name, struct hslab_target *target)
 {
+	const struct kobj_type *type;
 	unsigned long offset;
 	unsigned int size;
 	int err;
@@ -314,7 +321,7 @@ int hslab_attach_find(const char *name, struct hslab_target *target)
 		pr_warn("attach: expected a name in " SLAB_FOLDER "\n");
 		return -EINVAL;
 	}
-	err = hslab_kobj_offset(&offset);
+	err = hslab_kobj_offset(&offset, &type);
 	if (err)
 		return err;
 	target->kobj = hslab_slab_kobj(name, target->real);
@@ -324,10 +331,17 @@ int hslab_attach_find(const char *name, struct hslab_target *target)
 			hslab_suggest(name);
 		return err;
 	}
+	if (target->kobj->ktype != type) {
+		pr_warn("attach: %s is no kmem_cache in " SLAB_FOLDER "\n", name);
+		hslab_attach_forget(target);
+		return -EINVAL;
+	}
 	target->kmem = (void *)target->kobj - offset;
-	err = hslab_slab_number(name, "object_size", &target->size);
+	err = hslab_slab_number(target->kobj, "object_size",
+				&target->size);
 	if (!err)
-		err = hslab_slab_number(name, "slab_size", &target->slot);
+		err = hslab_slab_number(target->kobj, "slab_size",
+					&target->slot);
 	if (!err)
 		err = hslab_find_refuses(target);
 	if (!err)
@@ -355,7 +369,7 @@ bool hslab_attach_shared(const struct hslab_target *target)
 {
 	unsigned int others;
 
-	return !hslab_slab_number(target->real, "aliases", &others) && others;
+	return !hslab_slab_number(target->kobj, "aliases", &others) && others;
 }
 
 /**
@@ -385,7 +399,7 @@ int hslab_attach_spare(const struct hslab_target *target, unsigned long *most)
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		err = hslab_slab_count(target->real, files[i].file, &count);
+		err = hslab_slab_count(target->kobj, files[i].file, &count);
 		if (err)
 			return err;
 		sum += (long)count * files[i].times;

@@ -461,6 +461,13 @@ readable "created again, poison" victim "readable=0 byte=0xa5 same=$left"
 
 log_mark
 attached cycle twin-a free 100
+mkdir /tmp/empty
+mount --bind /sys/class /sys/kernel/slab
+refuses "a folder that is no cache's" net "Invalid argument" \
+	"attach: net is no kmem_cache in /sys/kernel/slab"
+umount /sys/kernel/slab
+log_mark
+mount --bind /tmp/empty /sys/kernel/slab	# as in a container
 succeeds "one of two that are merged is destroyed" attached destroy twin-b
 is "which is no end" "$(said)$(ls -d $ATTACHED/attached-twin-b)" $ATTACHED/attached-twin-b
 C=attached-twin-b
@@ -468,6 +475,7 @@ counts_before $C
 attached cycle twin-a free 100
 is "its frees are seen still" "$(counts frees filled)" "100 100"
 log_mark
+umount /sys/kernel/slab
 succeeds "the other one, too" attached destroy twin-a
 is "which is" "$(said)" "detached from $C, which is destroyed"
 
