@@ -42,6 +42,7 @@ struct hslab_attach_counts {
 struct hslab_target {
 	struct kmem_cache *kmem;
 	struct kobject *kobj;		/* SLUB's; held, so that kmem is not freed */
+	struct kernfs_node *kn;		/* its folder; held */
 	unsigned int size;		/* bytes of an object */
 	unsigned int slot;		/* bytes between two of them */
 	char name[HSLAB_NAME_LEN];	/* as asked for */

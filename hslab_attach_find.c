@@ -20,7 +20,8 @@
 #define PATH_LEN	(sizeof(SLAB_FOLDER) + 2 * HSLAB_NAME_LEN)
 
 /* The kobject of a folder in SLAB_FOLDER, held, and its own name. ERR_PTR without. */
-static struct kobject *hslab_slab_kobj(const char *name, char *real)
+static struct kobject *hslab_slab_kobj(const char *name,
+				       struct hslab_target *t)
 {
 	struct kobject *kobj = NULL;
 	struct kernfs_node *kn;
@@ -35,8 +36,11 @@ static struct kobject *hslab_slab_kobj(const char *name, char *real)
 	if (path.dentry->d_sb->s_magic == SYSFS_MAGIC) {
 		kn = d_inode(path.dentry)->i_private;
 		kobj = kobject_get_unless_zero(kn->priv);
-		if (real)
-			strscpy(real, kn->name, HSLAB_NAME_LEN);
+		if (kobj && t) {
+			strscpy(t->real, kn->name, sizeof(t->real));
+			kernfs_get(kn);
+			t->kn = kn;
+		}
 	}
 	path_put(&path);
 	return kobj ? kobj : ERR_PTR(-ENOENT);
@@ -46,10 +50,10 @@ static struct kobject *hslab_slab_kobj(const char *name, char *real)
  * A file of a cache's folder, less the newline: as SLUB shows it, and not by its path, which
  * a task need not have.
  */
-static int hslab_slab_read(struct kobject *kobj, const char *file, char *value,
+static int hslab_slab_read(const struct hslab_target *t, const char *file, char *value,
 			   size_t size)
 {
-	struct kernfs_node *kn = kernfs_find_and_get(kobj->sd, file);
+	struct kernfs_node *kn = kernfs_find_and_get(t->kn, file);
 	ssize_t len = -ENOMEM;
 	char *page;
 
@@ -57,7 +61,7 @@ static int hslab_slab_read(struct kobject *kobj, const char *file, char *value,
 		return -ENOENT;
 	page = (char *)get_zeroed_page(GFP_KERNEL);
 	if (page) {
-		len = kobj->ktype->sysfs_ops->show(kobj, kn->priv, page);
+		len = t->kobj->ktype->sysfs_ops->show(t->kobj, kn->priv, page);
 		strscpy(value, strim(page), size);
 		free_page((unsigned long)page);
 	}
@@ -65,13 +69,13 @@ static int hslab_slab_read(struct kobject *kobj, const char *file, char *value,
 	return min_t(ssize_t, len, 0);
 }
 
-static int hslab_slab_number(struct kobject *kobj, const char *file,
+static int hslab_slab_number(const struct hslab_target *t, const char *file,
 			     unsigned int *number)
 {
 	char value[32];
 	int err;
 
-	err = hslab_slab_read(kobj, file, value, sizeof(value));
+	err = hslab_slab_read(t, file, value, sizeof(value));
 	return err ? err : kstrtouint(value, 10, number);
 }
 
@@ -276,7 +280,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
 			t->real);
 		return -EINVAL;
 	}
-	err = hslab_slab_read(t->kobj, "ctor", ctor, sizeof(ctor));
+	err = hslab_slab_read(t, "ctor", ctor, sizeof(ctor));
 	if (err)
 		return err;
 	if (*ctor) {
@@ -285,7 +289,7 @@ static int hslab_find_refuses(const struct hslab_target *t)
 		return -EOPNOTSUPP;
 	}
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		err = hslab_slab_number(t->kobj, flags[i].file, &set);
+		err = hslab_slab_number(t, flags[i].file, &set);
 		if (err == -ENOENT)
 			continue;	/* SLUB without debugging has no such file */
 		if (err)
@@ -324,7 +328,7 @@ int hslab_attach_find(const char *name, struct hslab_target *target)
 	err = hslab_kobj_offset(&offset, &type);
 	if (err)
 		return err;
-	target->kobj = hslab_slab_kobj(name, target->real);
+	target->kobj = hslab_slab_kobj(name, target);
 	if (IS_ERR(target->kobj)) {
 		err = PTR_ERR(target->kobj);
 		if (err == -ENOENT)
@@ -337,10 +341,10 @@ int hslab_attach_find(const char *name, struct hslab_target *target)
 		return -EINVAL;
 	}
 	target->kmem = (void *)target->kobj - offset;
-	err = hslab_slab_number(target->kobj, "object_size",
+	err = hslab_slab_number(target, "object_size",
 				&target->size);
 	if (!err)
-		err = hslab_slab_number(target->kobj, "slab_size",
+		err = hslab_slab_number(target, "slab_size",
 					&target->slot);
 	if (!err)
 		err = hslab_find_refuses(target);
@@ -360,6 +364,7 @@ int hslab_attach_find(const char *name, struct hslab_target *target)
 /* The kmem_cache may go. */
 void hslab_attach_forget(struct hslab_target *target)
 {
+	kernfs_put(target->kn);
 	kobject_put(target->kobj);
 	target->kobj = NULL;
 }
@@ -369,7 +374,7 @@ bool hslab_attach_shared(const struct hslab_target *target)
 {
 	unsigned int others;
 
-	return !hslab_slab_number(target->kobj, "aliases", &others) && others;
+	return !hslab_slab_number(target, "aliases", &others) && others;
 }
 
 /**
