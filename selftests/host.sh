@@ -8,7 +8,8 @@
 # knows, or panic (in a boot of its own, as attach-boot, attach-coverage, attach-torture, events,
 # seal and lockdown are), or init (policies with init_on_alloc=0); all by default.
 # perf and bpftrace go along for the test events, where this machine has them.
-# HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default.
+# HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default;
+# attach-torture takes half of it.
 # Prints a KTAP document for each boot. The status is 0 if nothing failed.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR source=../scripts/lib.sh
@@ -87,7 +88,7 @@ for test in ${alone[@]+"${alone[@]}"}; do
 			'slub_debug=Z,attached-twin-a;U,attached-twin-b;F,attached-odd')
 	fi
 	if [ "$test" = attach-torture ]; then
-		programs+=(--single --timeout 600)	# hooks come and go, under load
+		programs+=(--single --timeout $((600 + 3 * torture)))	# hooks come and go
 	fi
 	if [ "$test" = attach-coverage ]; then
 		programs+=(--net --append "slab_nomerge slub_debug=F,cred,cred_jar,\
