@@ -82,6 +82,18 @@ struct kobject *hslab_attach_kobj(const char *name)
 	return kobj;
 }
 
+/* For those who keep the names of what goes. With hslab_attach_mutex. */
+void hslab_attach_each_track(void (*fn)(const struct hslab_track *track, void *arg),
+			     void *arg)
+{
+	struct hslab_attachment *a;
+
+	lockdep_assert_held(&hslab_attach_mutex);
+
+	list_for_each_entry(a, &hslab_attachments, node)
+		hslab_attach_tracks(a, fn, arg);
+}
+
 static struct pid *hslab_kill_pid;	/* xchg, cmpxchg */
 
 static void hslab_kill(struct work_struct *work)
@@ -240,12 +252,14 @@ static ssize_t track_store(struct kobject *kobj, struct kobj_attribute *attr,
 		pr_warn_ratelimited("%s: track takes 0 or 1\n", a->target.name);
 		return -EINVAL;
 	}
-	err = track ? hslab_depot_ready() :
-		      hslab_attach_may_loosen(a, READ_ONCE(a->track), "track=0");
-	if (err)
-		return err;
-	WRITE_ONCE(a->track, track);
-	return count;
+	err = hslab_attach_lock(a);
+	if (!err) {
+		err = hslab_attach_may_loosen(a, a->track && !track, "track=0");
+		if (!err)
+			err = hslab_attach_trace(a, track);
+		mutex_unlock(&hslab_attach_mutex);
+	}
+	return err ? err : count;
 }
 
 ATTACHED_SHOW(on_violation)
@@ -419,6 +433,7 @@ static void hslab_detach(struct hslab_attachment *a)
 		hslab_attach_change(a, HSLAB_ATTACH_COUNT, a->quarantine_kb);
 	hslab_attach_unhook(a);
 	hslab_attach_rings_free(a);
+	hslab_attach_traces_end(a);
 	list_del(&a->node);
 	kobject_del(&a->kobj);
 	kobject_put(&a->kobj);
@@ -542,6 +557,7 @@ static int hslab_attach_to(struct hslab_attachment *a, const char *name)
 				   name);
 	if (err)
 		goto kobj;
+	hslab_attach_traces_add(a);
 	list_add_tail(&a->node, &hslab_attachments);
 	pr_info("attached to %s, objects of %u bytes%s%s\n", a->target.name,
 		a->size, *a->target.aliases ? "; it is also " : "",

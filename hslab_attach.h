@@ -7,6 +7,7 @@
  *	hslab_attach_find.c	from a name to a kmem_cache, and what speaks against it
  *	hslab_attach_hook.c	seeing the frees
  *	hslab_attach_quarantine.c	keeping what was freed
+ *	hslab_attach_traces.c	counting by who frees
  *	hslab_attach_sweep.c	filling what was free before
  *	hslab_attach.c		what is attached, and /sys/kernel/hslab/attached
  */
@@ -66,6 +67,8 @@ struct hslab_attachment {
 
 	unsigned int quarantine_kb;	/* hslab_attach_mutex */
 	unsigned long swept;		/* hslab_attach_mutex */
+	struct hslab_freers *freers;	/* who frees, if that was ever tracked */
+	struct dentry *debugfs;
 	bool leaving;			/* claimed by who detaches it; xchg */
 	struct hslab_target target;
 	struct list_head node;		/* hslab_attach_mutex */
@@ -98,6 +101,16 @@ int hslab_attach_swaps(bool on);
 int hslab_attach_hook(struct hslab_attachment *a);
 void hslab_attach_unhook(struct hslab_attachment *a);
 
+/* hslab_attach_traces.c */
+struct hslab_freers;
+void hslab_attach_traced(struct hslab_attachment *a, u32 handle, u64 when);
+int hslab_attach_trace(struct hslab_attachment *a, bool on);
+void hslab_attach_tracks(const struct hslab_attachment *a,
+			 void (*fn)(const struct hslab_track *track, void *arg),
+			 void *arg);
+void hslab_attach_traces_add(struct hslab_attachment *a);
+void hslab_attach_traces_end(struct hslab_attachment *a);
+
 /* hslab_attach_sweep.c */
 long hslab_attach_sweep(struct hslab_attachment *a);
 
@@ -105,6 +118,8 @@ long hslab_attach_sweep(struct hslab_attachment *a);
 extern struct mutex hslab_attach_mutex;
 struct kobject *hslab_attach_kobj(const char *name);
 void hslab_attach_kill(void);
+void hslab_attach_each_track(void (*fn)(const struct hslab_track *track, void *arg),
+			     void *arg);
 void hslab_attach_destroyed(struct kmem_cache *kmem);
 int hslab_attach_init(struct kobject *top);
 void hslab_attach_exit(struct kobject *top);

@@ -80,14 +80,14 @@ static int hslab_slab_number(const struct hslab_target *t, const char *file,
 }
 
 /* The first of the numbers in a file; 0 where this SLUB has no such file. */
-static int hslab_slab_count(struct kobject *kobj, const char *file,
+static int hslab_slab_count(const struct hslab_target *t, const char *file,
 			    unsigned long *count)
 {
 	char value[512];
 	int err;
 
 	*count = 0;
-	err = hslab_slab_read(kobj, file, value, sizeof(value));
+	err = hslab_slab_read(t, file, value, sizeof(value));
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
@@ -404,7 +404,7 @@ int hslab_attach_spare(const struct hslab_target *target, unsigned long *most)
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		err = hslab_slab_count(target->kobj, files[i].file, &count);
+		err = hslab_slab_count(target, files[i].file, &count);
 		if (err)
 			return err;
 		sum += (long)count * files[i].times;

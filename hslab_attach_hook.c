@@ -14,6 +14,7 @@
 #include <linux/ftrace.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
+#include <linux/sched/clock.h>
 #include <trace/events/kmem.h>
 
 #include "hslab_attach.h"
@@ -162,6 +163,12 @@ enum hslab_by {
 	HSLAB_BY_BULK,
 };
 
+static __always_inline bool hslab_attach_counts(enum hslab_by by)
+{
+	return by == HSLAB_BY_BULK ||
+	       READ_ONCE(hslab_by_ftrace) == (by == HSLAB_BY_FTRACE);
+}
+
 static __always_inline bool hslab_attach_fills(u32 mode)
 {
 	return mode == HSLAB_ATTACH_WIPE || mode == HSLAB_ATTACH_POISON;
@@ -172,12 +179,10 @@ static __always_inline bool hslab_attach_may(struct hslab_attachment *a,
 					     const void *object, u32 mode,
 					     enum hslab_by by)
 {
-	bool counts = by == HSLAB_BY_BULK ||
-		      READ_ONCE(hslab_by_ftrace) == (by == HSLAB_BY_FTRACE);
 	bool kfence = hslab_compat_is_kfence(object);
 	bool may = !kfence && hslab_begins_at(a, object);
 
-	if (likely(counts)) {
+	if (likely(hslab_attach_counts(by))) {
 		this_cpu_inc(a->counts->frees);
 		if (by == HSLAB_BY_BULK)
 			this_cpu_inc(a->counts->bulk);
@@ -210,6 +215,8 @@ static __always_inline void *hslab_attach_freed(struct hslab_attachment *a,
 	if (hslab_attach_fills(mode))
 		hslab_attach_fill(a, object, mode == HSLAB_ATTACH_POISON ?
 					     READ_ONCE(a->byte) : 0);
+	if (unlikely(READ_ONCE(a->track)) && hslab_attach_counts(by))
+		hslab_attach_traced(a, hslab_track_from(caller), local_clock());
 	return object;
 }
 

@@ -224,8 +224,10 @@ void *hslab_attach_swap(struct hslab_attachment *a, void *object,
 		return NULL;
 	hslab_attach_fill(a, object, in.byte);
 	this_cpu_inc(a->counts->filled);
-	if (READ_ONCE(a->track))
-		in.handle = hslab_track_here(3);
+	if (READ_ONCE(a->track)) {
+		in.handle = hslab_track_from(caller);
+		hslab_attach_traced(a, in.handle, in.when);
+	}
 
 	r = raw_cpu_ptr(a->rings);
 	raw_spin_lock_irqsave(&r->lock, flags);

@@ -10,6 +10,7 @@
 
 static struct dentry *hslab_debugfs;
 static struct dentry *hslab_debugfs_caches;
+static struct dentry *hslab_debugfs_attached;
 
 static s64 hslab_cache_faults(const struct hslab_cache *cache)
 {
@@ -149,6 +150,12 @@ void hslab_debugfs_del_cache(struct hslab_cache *cache)
 	debugfs_remove_recursive(cache->debugfs);
 }
 
+/* A folder for a cache that is attached to; debugfs_remove_recursive() it. */
+struct dentry *hslab_debugfs_add_attached(const char *name)
+{
+	return debugfs_create_dir(name, hslab_debugfs_attached);
+}
+
 void __init hslab_debugfs_init(void)
 {
 	hslab_debugfs = debugfs_create_dir("hslab", NULL);
@@ -159,6 +166,7 @@ void __init hslab_debugfs_init(void)
 	debugfs_create_file("stores", 0400, hslab_debugfs, NULL,
 			    &hslab_stores_fops);
 	hslab_debugfs_caches = debugfs_create_dir("caches", hslab_debugfs);
+	hslab_debugfs_attached = debugfs_create_dir("attached", hslab_debugfs);
 }
 
 void hslab_debugfs_exit(void)

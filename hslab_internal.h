@@ -741,7 +741,7 @@ unsigned long hslab_pin_skipped(const struct hslab_route *route);
 #define HSLAB_RECORD_SIZE	48
 #define HSLAB_LIFETIMES		64
 
-u32 hslab_track_here(unsigned int skip);
+u32 hslab_track_from(unsigned long from);
 int hslab_depot_ready(void);
 void hslab_track_alloc(struct hslab_route *route, void *object);
 void hslab_track_free(struct hslab_route *route, void *object);
@@ -787,6 +787,9 @@ struct hslab_traces {
 
 int hslab_traces_collect(struct hslab_traces *t, struct hslab_cache *cache,
 			 enum hslab_event event);
+void hslab_traces_sort(struct hslab_traces *t);
+int hslab_traces_present(struct file *file, const struct hslab_traces *traces);
+int hslab_traces_release(struct inode *inode, struct file *file);
 void hslab_traces_free(struct hslab_traces *t);
 void hslab_traces_add_files(struct hslab_cache *cache);
 
@@ -846,6 +849,7 @@ void hslab_sysfs_del_cache(struct hslab_cache *cache);
 void hslab_debugfs_init(void);
 void hslab_debugfs_exit(void);
 void hslab_debugfs_add_cache(struct hslab_cache *cache);
+struct dentry *hslab_debugfs_add_attached(const char *name);
 void hslab_debugfs_del_cache(struct hslab_cache *cache);
 
 /* hslab_route.c */

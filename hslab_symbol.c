@@ -15,6 +15,7 @@
 #include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
 
+#include "hslab_attach.h"
 #include "hslab_internal.h"
 
 /* The name that an address had until its module went. */
@@ -268,13 +269,16 @@ static int hslab_symbol_notify(struct notifier_block *nb, unsigned long state,
 	hslab_track_forget();
 	if (state != MODULE_STATE_GOING && state != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
+	mutex_lock(&hslab_attach_mutex);
 	mutex_lock(&hslab_mutex);
 	going.when = local_clock();
 	list_for_each_entry(store, &hslab_stores, node)
 		if (store->geometry.tracked)
 			hslab_slab_walk(store, hslab_going_object, &going);
 	hslab_faults_tracks(hslab_going_track, &going);
+	hslab_attach_each_track(hslab_going_track, &going);
 	mutex_unlock(&hslab_mutex);
+	mutex_unlock(&hslab_attach_mutex);
 	if (going.lost)
 		pr_warn("hslab: no memory to keep the names of %lu addresses of module %s\n",
 			going.lost, going.module->name);

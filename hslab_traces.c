@@ -152,6 +152,11 @@ static int hslab_traces_compare(const void *a, const void *b)
 	       x->track.handle > y->track.handle;
 }
 
+void hslab_traces_sort(struct hslab_traces *t)
+{
+	sort(t->traces, t->nr, sizeof(*t->traces), hslab_traces_compare, NULL);
+}
+
 /*
  * Walk the tracked stores of a cache. 0, or what hslab_slab_walk() said. That no
  * route comes or goes is the caller's to see to.
@@ -204,7 +209,7 @@ int hslab_traces_collect(struct hslab_traces *t, struct hslab_cache *cache,
 	for (i = 0; i < t->size; i++)
 		if (t->traces[i].nr)
 			t->traces[nr++] = t->traces[i];
-	sort(t->traces, nr, sizeof(*t->traces), hslab_traces_compare, NULL);
+	hslab_traces_sort(t);
 	return 0;
 }
 
@@ -279,31 +284,45 @@ static int hslab_traces_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static int hslab_traces_open(struct inode *inode, struct file *file,
-			     enum hslab_event event)
+/**
+ * hslab_traces_present() - open a file that shows traces
+ * @file: the file; hslab_traces_release() is its release()
+ * @traces: what it shows, sorted; taken over, and freed on an error
+ *
+ * Context: process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int hslab_traces_present(struct file *file, const struct hslab_traces *traces)
 {
-	struct hslab_cache *cache = inode->i_private;
-	struct hslab_traces *t;
-	int err;
+	struct hslab_traces *t = kmemdup(traces, sizeof(*t), GFP_KERNEL);
+	struct hslab_traces unshown = *traces;
+	int err = -ENOMEM;
 
-	t = kzalloc(sizeof(*t), GFP_KERNEL);
-	if (!t)
-		return -ENOMEM;
-	mutex_lock(&hslab_mutex);
-	err = hslab_traces_collect(t, cache, event);
-	mutex_unlock(&hslab_mutex);
-	if (event == HSLAB_EV_FREE)
-		t->untracked = 0;
-	if (!err)
+	if (t)
 		err = single_open(file, hslab_traces_show, t);
 	if (err) {
-		hslab_traces_free(t);
+		hslab_traces_free(&unshown);
 		kfree(t);
 	}
 	return err;
 }
 
-static int hslab_traces_release(struct inode *inode, struct file *file)
+static int hslab_traces_open(struct inode *inode, struct file *file,
+			     enum hslab_event event)
+{
+	struct hslab_cache *cache = inode->i_private;
+	struct hslab_traces t;
+	int err;
+
+	mutex_lock(&hslab_mutex);
+	err = hslab_traces_collect(&t, cache, event);
+	mutex_unlock(&hslab_mutex);
+	if (event == HSLAB_EV_FREE)
+		t.untracked = 0;
+	return err ? err : hslab_traces_present(file, &t);
+}
+
+int hslab_traces_release(struct inode *inode, struct file *file)
 {
 	struct hslab_traces *t = ((struct seq_file *)file->private_data)->private;
 

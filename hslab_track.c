@@ -23,6 +23,7 @@
 
 /* Frames that are kept of a stack; those of the hooks here are not. */
 #define HSLAB_TRACK_FRAMES	16
+#define HSLAB_HOOK_FRAMES	6	/* of tracing, between a hook and whom it is for */
 
 /* A record in an object. All zero: nothing was recorded. */
 struct hslab_record {
@@ -144,18 +145,26 @@ static struct hslab_memo *hslab_memo_find(u64 key)
 }
 
 /*
- * Unwind, without the @skip innermost frames, this one included, and remember what
- * comes of it under @key, unless that is 0.
+ * Unwind, without the @skip innermost frames, this one included, nor those within @from,
+ * if that is not 0, and remember what comes of it under @key, unless that is 0.
  */
-static noinline u32 hslab_track_unwind(u64 key, unsigned int skip)
+static noinline u32 hslab_track_unwind(u64 key, unsigned int skip,
+				       unsigned long from)
 {
 	struct hslab_memo *memo = hslab_memo_find(key);
-	unsigned long entries[HSLAB_TRACK_FRAMES];
-	unsigned int nr;
+	unsigned long entries[HSLAB_TRACK_FRAMES + HSLAB_HOOK_FRAMES];
+	unsigned int nr, first;
 	u32 handle;
 
-	nr = stack_trace_save(entries, ARRAY_SIZE(entries), skip);
-	handle = hslab_compat_depot_save(entries, nr,
+	nr = stack_trace_save(entries, from ? ARRAY_SIZE(entries) :
+					      HSLAB_TRACK_FRAMES, skip);
+	for (first = 0; first < nr && from; first++)
+		if (entries[first] == from)
+			break;
+	if (first == nr)
+		first = 0;	/* tracers have replaced it */
+	nr = min_t(unsigned int, nr - first, HSLAB_TRACK_FRAMES);
+	handle = hslab_compat_depot_save(entries + first, nr,
 					 GFP_NOWAIT | __GFP_NOWARN);
 	if (key && handle) {
 		WRITE_ONCE(memo->hash, key);
@@ -168,7 +177,8 @@ static noinline u32 hslab_track_unwind(u64 key, unsigned int skip)
  * Save the stack without the @skip innermost frames, the hook's included; 0 if there
  * is no memory for it.
  */
-static __always_inline u32 hslab_track_stack(unsigned int skip)
+static __always_inline u32 hslab_track_stack(unsigned int skip,
+					     unsigned long from)
 {
 	/* The hook's saved frame pointer, and its return address. */
 	u64 key = hslab_memo_key(__builtin_frame_address(0));
@@ -178,13 +188,16 @@ static __always_inline u32 hslab_track_stack(unsigned int skip)
 	if (likely(key && READ_ONCE(memo->hash) == key &&
 		   value >> 32 == (u32)key))
 		return value;
-	return hslab_track_unwind(key, 1 + skip);
+	return hslab_track_unwind(key, 1 + skip, from);
 }
 
-/* The same for those without a record in the object. Any context but NMI. */
-noinline u32 hslab_track_here(unsigned int skip)
+/*
+ * The stack from a return address on, for hooks of functions that others call: between
+ * there and here lie frames of tracing. Any context but NMI.
+ */
+noinline u32 hslab_track_from(unsigned long from)
 {
-	return hslab_track_stack(1 + skip);
+	return hslab_track_stack(1, from);
 }
 
 /**
@@ -201,7 +214,7 @@ noinline void hslab_track_alloc(struct hslab_route *route, void *object)
 	memset(hslab_record_of(store, object, HSLAB_EV_FREE), 0,
 	       sizeof(struct hslab_record));
 	/* The hook, and hslab_make_fit(). */
-	hslab_record(store, object, HSLAB_EV_ALLOC, hslab_track_stack(2),
+	hslab_record(store, object, HSLAB_EV_ALLOC, hslab_track_stack(2, 0),
 		     local_clock());
 }
 
@@ -219,7 +232,7 @@ noinline void hslab_track_free(struct hslab_route *route, void *object)
 						     HSLAB_EV_ALLOC);
 	u64 now = local_clock();
 
-	hslab_record(store, object, HSLAB_EV_FREE, hslab_track_stack(1), now);
+	hslab_record(store, object, HSLAB_EV_FREE, hslab_track_stack(1, 0), now);
 	if (alloc->check == hslab_record_check(store, object, HSLAB_EV_ALLOC,
 					       alloc)) {
 		u64 age = now > alloc->when ? now - alloc->when : 1;

@@ -193,6 +193,42 @@ for mode in wipe poison; do
 done
 
 #
+# WHO FREES
+#
+# freed_by: of the victim, without ages and offsets, with the first line of each stack
+TRACES=$DBG/attached/$victim/free_traces
+freed_by()
+{
+	sed -n 's/+0x[0-9a-f]*\/0x[0-9a-f]*//; s/ age=[0-9/]* / /; s/pid=[0-9][0-9]*/pid=N/
+		s/^ *//; /^[0-9]/{p;n;s/+0x[0-9a-f]*\/0x[0-9a-f]*//;s/^ */  from /;p}
+		/not tracked/p' $TRACES
+}
+get $TRACES
+is "track=0: nobody" "$VALUE" "not tracked"
+by="attached_run [hslab_attached]"
+for mode in count wipe quarantine; do
+	put $V/mode $mode
+	put $V/track 1
+	get $TRACES
+	is "$mode: track=1: none yet" "$VALUE" none
+	attached cycle victim kfree-bulk 300
+	attached cycle victim bulk 200
+	attached cycle victim free 100
+	attached cycle victim kfree 50
+	put $V/track 0
+	attached cycle victim free 25
+	is "$mode: who freed how many" "$(freed_by)" "300 $by pid=N cpus=0
+  from $by
+200 $by pid=N cpus=0
+  from $by
+100 $by pid=N cpus=0
+  from $by
+50 $by pid=N cpus=0
+  from $by"
+done
+put $V/mode count
+
+#
 # WHAT IS FREE ALREADY
 #
 for how in "victim $victim" "kmalloc kmalloc-2k"; do
