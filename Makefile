@@ -29,6 +29,7 @@ help:
 	@echo '  torture           everything at once, for MINUTES=$(MINUTES) a kernel'
 	@echo '  bench             count instructions, beside SLUB; and attached'
 	@echo '  compare           what SLUB, slub_debug, KFENCE and hslab catch (Documentation/compare.rst)'
+	@echo '  answers           measure what clearing memory and RCU cost (Documentation/answers.rst)'
 	@echo '  slab-memory       measure the slab memory of kernel code on it, beside SLUB'
 	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
 	@echo '  lint              checkpatch, sparse, both compilers'
@@ -76,6 +77,10 @@ compare:
 	@scripts/setup build vm
 	@scripts/compare $(KERNEL)
 
+answers:
+	@scripts/setup build vm
+	@scripts/answers $(KERNEL) $(PARTS)
+
 slab-memory:
 	@scripts/setup build vm peers
 	@scripts/slab-memory $(KERNELS)
@@ -87,4 +92,4 @@ lint:
 	@scripts/lint $(KERNELS)
 
 .PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
-	check peers torture bench compare slab-memory shell lint
+	check peers torture bench compare answers slab-memory shell lint
