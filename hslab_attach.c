@@ -411,8 +411,8 @@ static ssize_t sweep_store(struct kobject *kobj, struct kobj_attribute *attr,
 	} else {
 		swept = hslab_attach_sweep(a);
 		if (swept >= 0)
-			pr_info("swept %ld free objects of %s\n", swept,
-				a->target.name);
+			pr_info("%s: swept, %ld objects filled\n",
+				a->target.name, swept);
 	}
 	mutex_unlock(&hslab_attach_mutex);
 	return swept < 0 ? swept : count;

@@ -9,13 +9,11 @@
 
 #include <linux/cpu.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "hslab_attach.h"
-
-/* Objects at a time, at most: half a MiB of pointers. */
-#define HSLAB_SWEEP_MOST	65536
 
 struct hslab_sweep {
 	struct hslab_attachment *a;
@@ -62,7 +60,8 @@ static long hslab_sweep_cpu(void *data)
  * taken as a CPU may have. Where there is less, the cache grows by it for a moment.
  *
  * Context: process context, may sleep, with hslab_attach_mutex.
- * Return: how many were filled; -ENOMEM, or an error of reading SLUB's files.
+ * Return: how many were filled, one that two CPUs came by twice; -ENOMEM, -EINTR if a signal
+ * came in between, or an error of reading SLUB's files.
  */
 long hslab_attach_sweep(struct hslab_attachment *a)
 {
@@ -77,15 +76,21 @@ long hslab_attach_sweep(struct hslab_attachment *a)
 	err = hslab_attach_spare(&a->target, &s.most);
 	if (err)
 		return err;
-	s.most = min(s.most, (unsigned long)HSLAB_SWEEP_MOST);
-	s.objects = kvmalloc_array(s.most, sizeof(*s.objects), GFP_KERNEL);
+	s.objects = kvmalloc_array(s.most, sizeof(*s.objects),
+				   GFP_KERNEL | __GFP_NOWARN |
+				   __GFP_RETRY_MAYFAIL);
 	if (!s.objects)
 		return -ENOMEM;
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
+	for_each_online_cpu(cpu) {
+		if (signal_pending(current)) {
+			err = -EINTR;
+			break;
+		}
 		work_on_cpu(cpu, hslab_sweep_cpu, &s);
+	}
 	cpus_read_unlock();
 	kvfree(s.objects);
 	a->swept += s.swept;
-	return s.swept;
+	return err ? err : s.swept;
 }

@@ -18,7 +18,10 @@
 #define HSLAB_FREERS		1024	/* places for stacks, a power of 2 */
 #define HSLAB_FREERS_LOOKED	16	/* at so many, one after another */
 
-/* Written without a lock: numbers may lag behind each other for a moment. */
+/*
+ * Written without a lock: numbers may lag behind each other for a moment, and of two least
+ * or greatest ones at the same time one may be lost.
+ */
 struct hslab_freer {
 	u32 handle;			/* stack depot, 0: this place is free; cmpxchg */
 	u32 min_pid, max_pid;
@@ -86,15 +89,12 @@ void hslab_attach_traced(struct hslab_attachment *a, u32 handle, u64 when)
 		atomic64_inc(&f->others);
 		return;
 	}
-	/* The first finds 0 in all of them. */
-	if (!READ_ONCE(freer->min_when)) {
-		WRITE_ONCE(freer->min_pid, pid);
-		WRITE_ONCE(freer->min_when, when);
-	}
 	if (pid < READ_ONCE(freer->min_pid))
 		WRITE_ONCE(freer->min_pid, pid);
 	if (pid > READ_ONCE(freer->max_pid))
 		WRITE_ONCE(freer->max_pid, pid);
+	if (when < READ_ONCE(freer->min_when))
+		WRITE_ONCE(freer->min_when, when);
 	if (when > READ_ONCE(freer->max_when))
 		WRITE_ONCE(freer->max_when, when);
 	cpus = f->cpus + (freer - f->freers) * hslab_freer_words();
@@ -115,6 +115,7 @@ void hslab_attach_traced(struct hslab_attachment *a, u32 handle, u64 when)
 int hslab_attach_trace(struct hslab_attachment *a, bool on)
 {
 	struct hslab_freers *f = a->freers;
+	unsigned int i;
 	int err;
 
 	lockdep_assert_held(&hslab_attach_mutex);
@@ -137,6 +138,10 @@ int hslab_attach_trace(struct hslab_attachment *a, bool on)
 		f = kvzalloc(hslab_freers_size(), GFP_KERNEL);
 	if (!f)
 		return -ENOMEM;
+	for (i = 0; i < HSLAB_FREERS; i++) {
+		f->freers[i].min_pid = U32_MAX;
+		f->freers[i].min_when = U64_MAX;
+	}
 	f->since = local_clock();
 	/* pairs with smp_load_acquire() in hslab_attach_traced() */
 	smp_store_release(&a->freers, f);
@@ -185,7 +190,6 @@ static int hslab_freers_collect(struct hslab_traces *t,
 	t->cpus = kvcalloc(HSLAB_FREERS * words, sizeof(*t->cpus), GFP_KERNEL);
 	if (!t->traces || !t->cpus)
 		return -ENOMEM;
-	memcpy(t->cpus, f->cpus, HSLAB_FREERS * words * sizeof(*t->cpus));
 	for (i = 0; i < HSLAB_FREERS; i++) {
 		const struct hslab_freer *freer = &f->freers[i];
 		u64 nr = atomic64_read(&freer->nr);
@@ -208,6 +212,8 @@ static int hslab_freers_collect(struct hslab_traces *t,
 			.cpus = i,
 		};
 	}
+	/* The last: who is counted has its CPU there. */
+	memcpy(t->cpus, f->cpus, HSLAB_FREERS * words * sizeof(*t->cpus));
 	return 0;
 }
 

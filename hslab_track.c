@@ -161,8 +161,11 @@ static noinline u32 hslab_track_unwind(u64 key, unsigned int skip,
 	for (first = 0; first < nr && from; first++)
 		if (entries[first] == from)
 			break;
-	if (first == nr)
-		first = 0;	/* tracers have replaced it */
+	if (from && first == nr) {	/* tracers have replaced it */
+		entries[0] = from;
+		first = 0;
+		nr = 1;
+	}
 	nr = min_t(unsigned int, nr - first, HSLAB_TRACK_FRAMES);
 	handle = hslab_compat_depot_save(entries + first, nr,
 					 GFP_NOWAIT | __GFP_NOWARN);

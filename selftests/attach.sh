@@ -257,7 +257,7 @@ is "sweep: not in mode count" "$why: $(said)" \
 put $V/mode wipe
 log_mark
 put $V/sweep 1
-is "sweep: the log says so" "$(said | sed 's/[0-9][0-9]*/N/')" "swept N free objects of $victim"
+is "sweep: the log says so" "$(said | sed 's/[0-9][0-9]*/N/')" "$victim: swept, N objects filled"
 bad_value sweep 2 "sweep takes 1"
 
 #
