@@ -557,6 +557,7 @@ static int hslab_attach_to(struct hslab_attachment *a, const char *name)
 				   name);
 	if (err)
 		goto kobj;
+	kobject_uevent(&a->kobj, KOBJ_ADD);
 	hslab_attach_traces_add(a);
 	list_add_tail(&a->node, &hslab_attachments);
 	pr_info("attached to %s, objects of %u bytes%s%s\n", a->target.name,
@@ -612,7 +613,7 @@ static int hslab_may_attach(void)
 {
 	if (!hslab_slab_cache_off)
 		return -EOPNOTSUPP;	/* it was said at load */
-	if (security_locked_down(LOCKDOWN_KPROBES)) {
+	if (security_locked_down(LOCKDOWN_MODULE_PARAMETERS)) {
 		pr_warn("attach: the kernel is locked down\n");
 		return -EPERM;
 	}
@@ -684,7 +685,8 @@ int hslab_attach_init(struct kobject *top)
 {
 	int err;
 
-	hslab_attached_kset = kset_create_and_add("attached", NULL, top);
+	hslab_attached_kset = kset_create_and_add("attached",
+						  &hslab_cache_uevent_ops, top);
 	if (!hslab_attached_kset)
 		return -ENOMEM;
 	hslab_attach_shrinker = hslab_compat_shrinker_add("hslab-attach",

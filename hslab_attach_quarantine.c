@@ -88,8 +88,8 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
 	bool kill = fault.action == HSLAB_ACT_KILL;
 
 	strscpy(fault.cache, a->target.name, sizeof(fault.cache));
-	strscpy(fault.other, a->target.name, sizeof(fault.other));
 	if (kind == HSLAB_WRITE_AFTER_FREE) {
+		strscpy(fault.other, a->target.name, sizeof(fault.other));
 		fault.offset = hslab_held_first_bad(a, h, &fault.nr_bad);
 		if (fault.offset >= 0) {
 			fault.nr_shown = min_t(unsigned int, HSLAB_SHOWN,

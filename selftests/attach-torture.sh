@@ -3,8 +3,8 @@
 # shellcheck disable=SC2016,SC2086,SC2317 # for eval; no path here has blanks; called by name
 # Attach to caches of the kernel's and be detached again, while tasks, files, sockets and
 # pipes come and go and memory is short: a few times with the hooks going on and off,
-# each eligible cache by itself, now this one and now that, and 40 at once. 200
-# times in all at least, and for half of HSLAB_TORTURE seconds (60).
+# each eligible cache by itself, now this one and now that for a quarter of HSLAB_TORTURE
+# seconds (60), and 40 at once. 200 times in all at least.
 #
 # Not for QEMU with a thread for each CPU: when tracepoints of kfree() go on and off under
 # load 6.12 ends in "Oops: int3" there, without hslab as well. With scripts/vm --single it
@@ -163,7 +163,6 @@ for load in forks files pipes memory; do
 done
 now_ms
 took_before=$VALUE
-end=$((VALUE + ${HSLAB_TORTURE:-60} * 500))
 FAILED='' cycles=0
 HOLDER=Acpi-Namespace
 
@@ -201,6 +200,8 @@ for cache in $CACHES_WANTED; do
 	[ ! -e /sys/kernel/slab/$cache ] || names="$names $cache"
 done
 set -- $names
+now_ms
+end=$((VALUE + ${HSLAB_TORTURE:-60} * 250))
 while :; do
 	random $#
 	eval "cache=\${$((VALUE + 1))}"

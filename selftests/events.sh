@@ -80,6 +80,18 @@ trace_cases()
 		quietly put $PROVOKE/run "$name"
 		is "traced: $name" "$(traced)" "$(told)"
 	done <$LIST
+	insmod "$MODULES/hslab_attached.ko"
+	put $SYS/attach attached-victim
+	put $SYS/attached/attached-victim/mode quarantine
+	: >$TRACING/trace
+	quietly put /sys/kernel/debug/hslab_attached/run "double victim"
+	is "traced: double-free of what is attached" "$(traced)" "$(told)"
+	: >$TRACING/trace
+	put /sys/kernel/debug/hslab_attached/run "stray victim 77"
+	quietly rmmod hslab_attached
+	is "traced: write-after-free of what is attached" "$(traced)" "$(told)"
+	is "and that is the cache" "$(traced | cut -d ' ' -f 2,5,6)" \
+		"cache=attached-victim size=320 offset=77"
 	: >$TRACING/trace
 	quietly put $PROVOKE/run "foreign provoke 200"
 	is "each of 200 is traced" "$(traced | grep -c 'kind=invalid-free cache=provoke ')" 200
@@ -197,6 +209,17 @@ uevent_cases()
 		"change /kernel/hslab/caches/provoke hslab kind=double-free cache=provoke other= nr=2 missed=0"
 	hears "one with a second cache" \
 		"change /kernel/hslab/caches/provoke-b hslab kind=cross-cache-free cache=provoke-b other=provoke nr=1 missed=0"
+	insmod "$MODULES/hslab_attached.ko"
+	put $SYS/attach attached-victim
+	put $SYS/attached/attached-victim/mode quarantine
+	hears "what is attached" \
+		"add /kernel/hslab/attached/attached-victim hslab kind= cache= other= nr= missed="
+	quietly put /sys/kernel/debug/hslab_attached/run "double victim"
+	hears "a violation of what is attached" \
+		"change /kernel/hslab/attached/attached-victim hslab kind=double-free cache=attached-victim other= nr=1 missed=0"
+	put $SYS/attached/attached-victim/detach 1
+	hears "what is detached" \
+		"remove /kernel/hslab/attached/attached-victim hslab kind= cache= other= nr= missed="
 	sleep 1.1
 
 	# A storm: 10 a second, and the rest counted. The last 64 always come.

@@ -66,7 +66,12 @@ is "the profile of all, too" "$(tries $SYS/profile off)" "Operation not permitte
 is "purge, too" "$(tries $SYS/purge 1)" "Operation not permitted"
 is "show_values, too" "$(tries /sys/module/hslab/parameters/show_values 1)" \
 	"Operation not permitted"
-is "lockdown is not asked again" "$(asked)" 1
+refused=$(tries $SYS/attach kmalloc-256)
+is "attaching is refused" "$refused: $(log_since | tail -n 1 | sed 's/^hslab: //')" \
+	"Operation not permitted: attach: the kernel is locked down"
+is "and nothing is attached" "$(ls $SYS/attached)" ""
+is "for which lockdown is asked" "$(asked)" 2
+is "and not again" "$(asked)" 2
 get $P/merge
 is "nothing has changed" "$VALUE" never
 
