@@ -5,8 +5,9 @@
 # usage: selftests/host.sh KERNELDIR [TEST ...]
 #
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
-# knows, or panic (in a boot of its own, as attach-boot, attach-coverage, attach-torture, events,
-# seal and lockdown are), or init (policies with init_on_alloc=0); all by default.
+# knows, or panic (in a boot of its own, as attach, attach-boot, attach-coverage,
+# attach-torture, events, seal and lockdown are), or init (policies with init_on_alloc=0);
+# all by default.
 # perf and bpftrace go along for the test events, where this machine has them.
 # HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default;
 # attach-torture takes half of it.
@@ -25,13 +26,13 @@ esac
 kernel=$1
 shift
 panic='' init='' tests=() alone=()
-[ $# -gt 0 ] || panic=y init=y alone=(attach-boot attach-coverage attach-torture
-	events seal lockdown)
+[ $# -gt 0 ] || panic=y init=y alone=(attach attach-boot attach-coverage
+	attach-torture events seal lockdown)
 for test; do
 	case $test in
 	panic)	panic=y ;;
 	init)	init=y ;;
-	attach-boot | attach-coverage | attach-torture | events | seal | lockdown)
+	attach | attach-boot | attach-coverage | attach-torture | events | seal | lockdown)
 		alone+=("$test")
 		;;
 	*)	tests+=("$test") ;;
@@ -83,17 +84,21 @@ for test in ${alone[@]+"${alone[@]}"}; do
 			programs+=(--mem 2048 --put-program "$program")
 		fi
 	done
-	if [ "$test" = attach-boot ]; then
+	case $test in
+	attach*)	# its hooks change the kernel's code
+		programs+=(--single --timeout $((600 + 3 * torture)))
+		;;
+	esac
+	case $test in
+	attach-boot)
 		programs+=(--append
 			'slub_debug=Z,attached-twin-a;U,attached-twin-b;F,attached-odd')
-	fi
-	if [ "$test" = attach-torture ]; then
-		programs+=(--single --timeout $((600 + 3 * torture)))	# hooks come and go
-	fi
-	if [ "$test" = attach-coverage ]; then
+		;;
+	attach-coverage)
 		programs+=(--net --append "slab_nomerge slub_debug=F,cred,cred_jar,\
 dentry,skbuff_head_cache,kmalloc-256,maple_node")
-	fi
+		;;
+	esac
 	run "$test" --timeout 300 ${programs[@]+"${programs[@]}"}
 done
 if [ -n "$panic" ]; then

@@ -13,7 +13,7 @@ cd "${0%/*}" || exit 1
 
 [ $# -gt 0 ] ||
 	set -- load sysfs abi stats violations policies quarantine toggles \
-		hotplug readers torture track rcu pin scrub bucket attach \
+		hotplug readers torture track rcu pin scrub bucket \
 		usercopy	# last: it leaves a kernel that has said BUG
 ktap_begin
 echo "1..$#"
