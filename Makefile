@@ -32,7 +32,9 @@ help:
 	@echo '  answers           measure what clearing memory and RCU cost (Documentation/answers.rst)'
 	@echo '  slab-memory       measure the slab memory of kernel code on it, beside SLUB'
 	@echo '  shell             a root shell with hslab loaded (KERNEL=$(KERNEL))'
-	@echo '  lint              checkpatch, sparse, both compilers'
+	@echo '  lint              checkpatch, sparse, both compilers, documentation'
+	@echo 'Documentation:'
+	@echo '  docs              build it as HTML into out/docs (sphinx)'
 
 modules modules_install:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
@@ -91,5 +93,8 @@ shell:
 lint:
 	@scripts/lint $(KERNELS)
 
+docs:
+	@scripts/docs
+
 .PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
-	check peers torture bench compare answers slab-memory shell lint
+	check peers torture bench compare answers slab-memory shell lint docs
