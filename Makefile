@@ -21,6 +21,8 @@ help:
 	@echo '  modules_install   install it with kbuild'
 	@echo '  dkms-install      hand it to DKMS: built again for every new kernel (KVER=$(KVER))'
 	@echo '  dkms-remove       take it back'
+	@echo '  tools             build hslabctl, in out/tools'
+	@echo '  install-tools     install it, with its manual pages (DESTDIR, PREFIX=/usr)'
 	@echo '  clean             remove what was built'
 	@echo 'In virtual machines, on stock Debian kernels (KERNELS="$(KERNELS)"):'
 	@echo '  demo              see hslab at work'
@@ -42,6 +44,12 @@ modules modules_install:
 clean:
 	$(RM) -r out
 	if [ -d $(KDIR) ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
+
+tools:
+	$(MAKE) -C tools/hslabctl OUT=$(CURDIR)/out/tools
+
+install-tools:
+	$(MAKE) -C tools/hslabctl OUT=$(CURDIR)/out/tools install
 
 dkms-copy:
 	mkdir -p $(dkms-src)
@@ -96,5 +104,5 @@ lint:
 docs:
 	@scripts/docs
 
-.PHONY: all help modules modules_install clean dkms-copy dkms-install dkms-remove demo \
-	check peers torture bench compare answers slab-memory shell lint docs
+.PHONY: all help modules modules_install tools install-tools clean dkms-copy dkms-install \
+	dkms-remove demo check peers torture bench compare answers slab-memory shell lint docs

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hslab.conf: check-config, apply and save.
+ *
+ * A line is PATTERN KEY=VALUE...; for each cache and key the last line counts whose
+ * pattern matches. A profile takes the place of all that lines before it say, but
+ * for the keys that profiles leave alone.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hslabctl.h"
+
+struct rule {
+	char *pattern;
+	struct setting *settings;
+	int nr;
+};
+
+struct conf {
+	struct rule *rules;
+	size_t nr;
+	unsigned int errors;
+};
+
+static void conf_free(struct conf *conf)
+{
+	while (conf->nr) {
+		struct rule *rule = &conf->rules[--conf->nr];
+
+		while (rule->nr)
+			free(rule->settings[--rule->nr].value);
+		free(rule->settings);
+		free(rule->pattern);
+	}
+	free(conf->rules);
+	conf->rules = NULL;
+}
+
+static void conf_error(struct conf *conf, const char *file, unsigned int line,
+		       const char *what)
+{
+	fprintf(stderr, "%s:%u: %s\n", file, line, what);
+	conf->errors++;
+}
+
+/* One more setting of a rule; what is wrong with it is told. */
+static void conf_setting(struct conf *conf, struct rule *rule, const char *word,
+			 const char *file, unsigned int line)
+{
+	struct setting *setting;
+	char *wrong;
+
+	rule->settings = realloc(rule->settings,
+				 (rule->nr + 1) * sizeof(*rule->settings));
+	if (!rule->settings)
+		abort();
+	setting = &rule->settings[rule->nr];
+	wrong = policy_parse(word, setting);
+	if (wrong) {
+		conf_error(conf, file, line, wrong);
+		free(wrong);
+		return;
+	}
+	rule->nr++;
+	if (setting->policy == POLICY_PROFILE &&
+	    !strcmp(rule->pattern, "defaults"))
+		conf_error(conf, file, line,
+			   "defaults have no profile, expected single policies");
+}
+
+static void conf_line(struct conf *conf, char *text, const char *file,
+		      unsigned int line)
+{
+	struct rule rule = { NULL, NULL, 0 };
+	char *word, *rest = NULL;
+
+	text[strcspn(text, "#")] = '\0';
+	word = strtok_r(text, " \t\r\n", &rest);
+	if (!word)
+		return;
+	if (strchr(word, '='))
+		conf_error(conf, file, line,
+			   "no pattern, expected PATTERN KEY=VALUE...");
+	rule.pattern = strdup(word);
+	while ((word = strtok_r(NULL, " \t\r\n", &rest)))
+		conf_setting(conf, &rule, word, file, line);
+	if (!rule.settings)
+		conf_error(conf, file, line,
+			   "nothing to set, expected PATTERN KEY=VALUE...");
+	conf->rules = realloc(conf->rules,
+			      (conf->nr + 1) * sizeof(*conf->rules));
+	if (!rule.pattern || !conf->rules)
+		abort();
+	conf->rules[conf->nr++] = rule;
+}
+
+/* Read a file to the end of @conf; false when it cannot be read. */
+static bool conf_read(struct conf *conf, const char *file)
+{
+	FILE *in = strcmp(file, "-") ? fopen(file, "re") : stdin;
+	unsigned int line = 0;
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t len;
+	bool good;
+
+	if (!in) {
+		complain("%s: %s", file, strerror(errno));
+		return false;
+	}
+	while ((len = getline(&text, &size, in)) >= 0) {
+		line++;
+		if ((size_t)len != strlen(text))
+			conf_error(conf, file, line, "a byte 0, expected text");
+		else
+			conf_line(conf, text, file, line);
+	}
+	good = !ferror(in);
+	if (!good)
+		complain("%s: cannot be read", file);
+	free(text);
+	if (in != stdin)
+		fclose(in);
+	return good;
+}
+
+static int conf_read_all(struct conf *conf, int argc, char **argv)
+{
+	int i;
+
+	if (argc < 2) {
+		complain("%s takes FILE...", argv[0]);
+		return EXIT_USAGE;
+	}
+	for (i = 1; i < argc; i++)
+		if (!conf_read(conf, argv[i]))
+			return EXIT_REFUSED;
+	return conf->errors ? EXIT_USAGE : EXIT_OK;
+}
+
+/* What the rules say of a cache, by policy; the values are those of the rules. */
+static void conf_find(const struct conf *conf, const char *name,
+		      const char *values[NR_POLICIES])
+{
+	bool defaults = !strcmp(name, "defaults");
+	size_t i;
+	int j, k;
+
+	memset(values, 0, NR_POLICIES * sizeof(*values));
+	for (i = 0; i < conf->nr; i++) {
+		const struct rule *rule = &conf->rules[i];
+		bool same = !strcmp(rule->pattern, "defaults");
+
+		if (defaults != same ||
+		    (!defaults && fnmatch(rule->pattern, name, 0)))
+			continue;
+		for (j = 0; j < rule->nr; j++) {
+			int policy = rule->settings[j].policy;
+
+			for (k = 0; policy == POLICY_PROFILE && k < NR_POLICIES; k++)
+				if (!policy_kept_by_profile(k))
+					values[k] = NULL;
+			values[policy] = rule->settings[j].value;
+		}
+	}
+}
+
+/* Write what a folder of policies is to have; a profile is the first of them. */
+static int conf_write(const char *folder, const char *const values[NR_POLICIES])
+{
+	int i, err = 0;
+
+	for (i = 0; i < NR_POLICIES; i++) {
+		char *path;
+
+		if (!values[i])
+			continue;
+		path = tree_path(tree_sysfs, "%s/%s", folder, policies[i].name);
+		err |= tree_write(path, values[i]);
+		free(path);
+	}
+	return err;
+}
+
+int cmd_check_config(int argc, char **argv)
+{
+	struct conf conf = { NULL, 0, 0 };
+	int status = conf_read_all(&conf, argc, argv);
+
+	conf_free(&conf);
+	return status;
+}
+
+/* Nothing is written when any line is wrong. */
+int cmd_apply(int argc, char **argv)
+{
+	struct conf conf = { NULL, 0, 0 };
+	const char *values[NR_POLICIES];
+	int err, status = conf_read_all(&conf, argc, argv);
+	char **names;
+	size_t nr, i;
+
+	if (!status && !tree_present())
+		status = EXIT_NONE;
+	if (status) {
+		conf_free(&conf);
+		return status;
+	}
+	conf_find(&conf, "defaults", values);
+	err = conf_write("defaults", values);
+	names = tree_caches("*", &nr);
+	for (i = 0; i < nr; i++) {
+		char *folder = tree_path("caches", "%s", names[i]);
+
+		conf_find(&conf, names[i], values);
+		err |= conf_write(folder, values);
+		free(folder);
+	}
+	tree_free_names(names, nr);
+	conf_free(&conf);
+	return err ? EXIT_REFUSED : EXIT_OK;
+}
+
+/* A line with all policies of a folder but the profile, which follows from them. */
+static int save_line(FILE *out, const char *name, const char *folder)
+{
+	const char *letter;
+	int i;
+
+	for (letter = name; *letter; letter++) {
+		if (strchr("*?[]\\", *letter))
+			putc('\\', out);
+		putc(*letter, out);
+	}
+	for (i = POLICY_PROFILE + 1; i < NR_POLICIES; i++) {
+		char *path = tree_path(tree_sysfs, "%s/%s", folder,
+				       policies[i].name);
+		char *value = tree_read(path);
+
+		if (!value) {
+			complain("%s: %s", path, strerror(errno));
+			free(path);
+			return -1;
+		}
+		fprintf(out, " %s=%s", policies[i].name, value);
+		free(value);
+		free(path);
+	}
+	putc('\n', out);
+	return 0;
+}
+
+static int save_all(FILE *out)
+{
+	char **names;
+	size_t nr, i;
+	int err;
+
+	fputs("# Written by hslabctl save; see hslab.conf(5).\n", out);
+	err = save_line(out, "defaults", "defaults");
+	names = tree_caches("*", &nr);
+	for (i = 0; i < nr && !err; i++) {
+		char *folder = tree_path("caches", "%s", names[i]);
+
+		err = save_line(out, names[i], folder);
+		free(folder);
+	}
+	tree_free_names(names, nr);
+	return err;
+}
+
+int cmd_save(int argc, char **argv)
+{
+	FILE *out;
+	int err;
+
+	if (argc != 2) {
+		complain("save takes one FILE, or - for the standard output");
+		return EXIT_USAGE;
+	}
+	if (!tree_present())
+		return EXIT_NONE;
+	if (!strcmp(argv[1], "-"))
+		return save_all(stdout) ? EXIT_REFUSED : EXIT_OK;
+	out = fopen(argv[1], "we");
+	if (!out) {
+		complain("%s: %s", argv[1], strerror(errno));
+		return EXIT_REFUSED;
+	}
+	err = save_all(out);
+	if (fclose(out)) {
+		complain("%s: %s", argv[1], strerror(errno));
+		err = -1;
+	}
+	return err ? EXIT_REFUSED : EXIT_OK;
+}

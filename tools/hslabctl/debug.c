@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What debugfs tells: stores, faults, traces. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hslabctl.h"
+
+/* Print a file of debugfs, each line behind @prefix. */
+static int print_file(const char *file, const char *prefix)
+{
+	char *path = tree_path(tree_debugfs, "%s", file);
+	char *text = tree_read(path), *line, *next = text;
+
+	if (!text)
+		complain("%s: %s%s", path, strerror(errno),
+			 errno == EACCES ? ": debugfs is for root alone" : "");
+	while (next && *next) {
+		line = strsep(&next, "\n");
+		printf("%s%s\n", prefix, line);
+	}
+	free(text);
+	free(path);
+	return text ? EXIT_OK : EXIT_REFUSED;
+}
+
+/* The stores and who is there; for a cache, whom it shares with, and why not. */
+int cmd_stores(int argc, char **argv)
+{
+	char *file;
+	int status;
+
+	if (argc > 2 || (argc == 2 && strchr(argv[1], '/'))) {
+		complain("stores takes a CACHE, or nothing for all stores");
+		return EXIT_USAGE;
+	}
+	if (!tree_present())
+		return EXIT_NONE;
+	if (argc == 1)
+		return print_file("stores", "");
+	file = tree_path("caches", "%s/merge", argv[1]);
+	status = print_file(file, "");
+	free(file);
+	return status;
+}
+
+/* Print what of @text comes after the last report of @seen; the kernel keeps 64. */
+static void print_new(const char *seen, const char *text)
+{
+	const char *last = seen, *at = seen, *found = NULL;
+
+	while ((at = strstr(at, "\n[")))
+		last = ++at;
+	if (*last)
+		found = strstr(text, last);
+	if (found)
+		text = found + strlen(last);
+	text += strspn(text, "\n");
+	if (*text)
+		puts(text);
+}
+
+static int follow_faults(void)
+{
+	char *path = tree_path(tree_debugfs, "faults");
+	char *seen = strdup(""), *text;
+
+	while ((text = tree_read(path))) {
+		if (strcmp(seen, text))
+			print_new(seen, text);
+		fflush(stdout);
+		free(seen);
+		seen = text;
+		sleep(1);
+	}
+	complain("%s: %s", path, strerror(errno));
+	free(seen);
+	free(path);
+	return EXIT_REFUSED;
+}
+
+int cmd_faults(int argc, char **argv)
+{
+	bool follow = argc == 2 && (!strcmp(argv[1], "-f") ||
+				    !strcmp(argv[1], "--follow"));
+
+	if (argc > 2 || (argc == 2 && !follow)) {
+		complain("faults takes nothing but -f");
+		return EXIT_USAGE;
+	}
+	if (!tree_present())
+		return EXIT_NONE;
+	return follow ? follow_faults() : print_file("faults", "");
+}
+
+int cmd_traces(int argc, char **argv)
+{
+	static const char *const files[] = { "alloc_traces", "free_traces",
+		"lifetimes" };
+	int status = EXIT_OK;
+	size_t i;
+
+	if (argc != 2 || strchr(argv[1], '/')) {
+		complain("traces takes one CACHE");
+		return EXIT_USAGE;
+	}
+	if (!tree_present())
+		return EXIT_NONE;
+	for (i = 0; i < ARRAY_SIZE(files) && !status; i++) {
+		char *file = tree_path("caches", "%s/%s", argv[1], files[i]);
+
+		printf("%s:\n", files[i]);
+		status = print_file(file, "  ");
+		free(file);
+	}
+	return status;
+}

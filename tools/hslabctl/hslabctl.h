@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * hslabctl: what its files have of each other.
+ *
+ * tree.c and policy.c are leaves; snapshot.c reads through tree.c; each command is
+ * in the file of its noun; main.c has the table of commands.
+ */
+#ifndef HSLABCTL_H
+#define HSLABCTL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define __printf(a, b)	__attribute__((__format__(printf, a, b)))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* Exit statuses; in hslabctl(8). */
+enum {
+	EXIT_OK,
+	EXIT_USAGE,	/* wrong arguments, or a wrong configuration */
+	EXIT_REFUSED,	/* a file could not be read or written */
+	EXIT_NONE,	/* no hslab here */
+};
+
+/* main.c */
+void complain(const char *fmt, ...)
+	__printf(1, 2);
+
+/* tree.c: the files of /sys/kernel/hslab and /sys/kernel/debug/hslab */
+extern const char *tree_sysfs;
+extern const char *tree_debugfs;
+
+bool tree_present(void);
+char *tree_path(const char *base, const char *fmt, ...)
+	__printf(2, 3);
+char *tree_read(const char *path);
+int tree_write(const char *path, const char *value);
+char **tree_caches(const char *pattern, size_t *nr);
+void tree_free_names(char **names, size_t nr);
+
+/* policy.c: names and values, as the kernel takes them */
+struct policy {
+	const char *name;
+	bool (*valid)(const struct policy *policy, const char *value);
+	const char *expected;
+	const char *const *words;
+	unsigned int min, max;	/* numbers: 0, or from min to max */
+};
+
+#define POLICY_PROFILE	0	/* index in policies[] */
+#define NR_POLICIES	12
+
+extern const struct policy policies[NR_POLICIES];
+
+struct setting {
+	int policy;		/* index in policies[] */
+	char *value;
+};
+
+char *policy_parse(const char *text, struct setting *setting);
+bool policy_kept_by_profile(int policy);
+const char *near_name(const char *word, const char *const *names, size_t nr);
+
+/* snapshot.c */
+json_t *snapshot_cache(const char *name);
+json_t *snapshot(const char *pattern);
+long long snapshot_faults(const json_t *cache);
+void snapshot_hint(void);
+
+/* The commands. argv[0] is the command's name. */
+int cmd_list(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_set(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_scrub(int argc, char **argv);
+int cmd_purge(int argc, char **argv);
+int cmd_seal(int argc, char **argv);
+int cmd_stores(int argc, char **argv);
+int cmd_faults(int argc, char **argv);
+int cmd_traces(int argc, char **argv);
+int cmd_check_config(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
+int cmd_save(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+
+#endif

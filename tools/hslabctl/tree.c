@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The files of /sys/kernel/hslab and /sys/kernel/debug/hslab, or of a recording. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hslabctl.h"
+
+const char *tree_sysfs = "/sys/kernel/hslab";
+const char *tree_debugfs = "/sys/kernel/debug/hslab";
+
+/* Is there an hslab? If not, says so. */
+bool tree_present(void)
+{
+	char *path = tree_path(tree_sysfs, "version");
+	bool present = !access(path, R_OK);
+
+	if (!present)
+		complain("no hslab in %s: is the module loaded?", tree_sysfs);
+	free(path);
+	return present;
+}
+
+/* The path of a file below @base; to be freed. */
+char *tree_path(const char *base, const char *fmt, ...)
+{
+	char *rest, *path;
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&rest, fmt, args);
+	va_end(args);
+	if (len < 0 || asprintf(&path, "%s/%s", base, rest) < 0)
+		abort();
+	free(rest);
+	return path;
+}
+
+/* All that is in a file, without the last newline; NULL with errno, or to be freed. */
+char *tree_read(const char *path)
+{
+	size_t len = 0, size = 4096;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	ssize_t got;
+
+	if (fd < 0)
+		return NULL;
+	text = malloc(size);
+	while (text && (got = read(fd, text + len, size - len - 1)) > 0) {
+		len += got;
+		if (len == size - 1)
+			text = realloc(text, size *= 2);
+	}
+	if (!text)
+		abort();
+	if (got < 0) {
+		int err = errno;
+
+		free(text);
+		close(fd);
+		errno = err;
+		return NULL;
+	}
+	close(fd);
+	if (len && text[len - 1] == '\n')
+		len--;
+	text[len] = '\0';
+	return text;
+}
+
+/* Say what the kernel has logged about hslab since @kmsg was opened at its end. */
+static void tree_say_log(int kmsg)
+{
+	char record[2048];
+	ssize_t len;
+
+	while ((len = read(kmsg, record, sizeof(record) - 1)) > 0) {
+		char *text;
+
+		record[len] = '\0';
+		text = strchr(record, ';');
+		if (!text || strncmp(text + 1, "hslab: ", 7))
+			continue;
+		text[strcspn(text, "\n")] = '\0';
+		complain("the kernel says: %s", text + 1);
+	}
+}
+
+/* Write a value; 0, or -1 after saying which file refused it, and why. */
+int tree_write(const char *path, const char *value)
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd, err = 0;
+
+	if (kmsg >= 0)
+		lseek(kmsg, 0, SEEK_END);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		err = errno;
+	if (fd >= 0 && close(fd) && !err)
+		err = errno;
+	if (err) {
+		complain("%s: '%s' refused: %s", path, value, strerror(err));
+		if (kmsg >= 0)
+			tree_say_log(kmsg);
+	}
+	if (kmsg >= 0)
+		close(kmsg);
+	return err ? -1 : 0;
+}
+
+static int tree_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The caches whose names match, sorted; @nr is 0 when none does. */
+char **tree_caches(const char *pattern, size_t *nr)
+{
+	char *path = tree_path(tree_sysfs, "caches");
+	DIR *dir = opendir(path);
+	char **names = NULL;
+	struct dirent *entry;
+
+	*nr = 0;
+	free(path);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' ||
+		    fnmatch(pattern, entry->d_name, 0))
+			continue;
+		names = realloc(names, (*nr + 1) * sizeof(*names));
+		if (!names)
+			abort();
+		names[(*nr)++] = strdup(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (*nr)
+		qsort(names, *nr, sizeof(*names), tree_compare);
+	return names;
+}
+
+void tree_free_names(char **names, size_t nr)
+{
+	while (nr)
+		free(names[--nr]);
+	free(names);
+}

@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# hslabctl on a recorded tree, without root and without hslab.
+#
+# usage: tools/tests/hslabctl.sh HSLABCTL
+#
+# HSLABCTL may have words before it, such as valgrind's. Prints a KTAP document.
+# shellcheck disable=SC2086 # $ctl and lists are of words
+# shellcheck source-path=SCRIPTDIR
+. "${0%/*}/../../selftests/ktap.sh"
+
+ctl=$1
+trees=$(cd "${0%/*}/trees" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"; [ -n "$KTAP_ENDED" ] || echo "Bail out! ended early"' EXIT
+cp -r "$trees/6.12" "$dir/tree"
+caches=$dir/tree/sys/kernel/hslab/caches
+
+# run ARG...: OUT, ERR and STATUS of hslabctl on the copy of the tree.
+run()
+{
+	STATUS=0
+	$ctl --root "$dir/tree" "$@" >"$dir/out" 2>"$dir/err" </dev/null || STATUS=$?
+	OUT=$(cat "$dir/out") ERR=$(cat "$dir/err")
+}
+
+# says NAME STATUS OUT ERR: what the last run did.
+says()
+{
+	is "$1" "$STATUS:$OUT:$ERR" "$2:$3:$4"
+}
+
+# has CACHE KEY VALUE
+has()
+{
+	is "$1 has $2=$3" "$(cat "$caches/$1/$2")" "$3"
+}
+
+ktap_begin
+
+run list
+says "list" 0 "cache     size slot store profile  merge live peak faults
+hslab-64    64   80     2 custom   any      0    0      0
+provoke    200  264    31 custom   never    5    6      1
+provoke-b  200  216    25 balanced never    0    0      0" ""
+run list --sort bytes --columns cache,bytes,faults --filter 'prov*'
+says "list sorted and filtered" 0 "cache     bytes faults
+provoke    1000      1
+provoke-b     0      0" ""
+run list --columns cache,fault
+says "list with a wrong column" 1 "" "hslabctl: list: unknown column 'fault'; did you mean 'faults'?"
+run show provok
+says "show what is none" 1 "" "hslabctl: no cache 'provok'; did you mean 'provoke'?"
+run show provoke
+# a line a file, but for the two that are only written; two headings
+is "show a cache" "$(grep -c . "$dir/out")" "$(find "$caches/provoke" -type f | wc -l)"
+is "show its peak" "$(awk '$1 == "peak" { print $2 }' "$dir/out")" 6
+mv "$caches/provoke/stats" "$dir/stats"
+run list --columns cache,live,faults --filter provoke
+says "list without counts" 0 "cache   live faults
+provoke    -      -" ""
+mv "$dir/stats" "$caches/provoke/stats"
+
+run set 'provoke*' merge=group=fs poison=0x6b
+says "set by a glob" 0 "" ""
+has provoke merge group=fs
+has provoke-b poison 0x6b
+has hslab-64 merge any
+run set provoke merg=any
+says "set an unknown policy" 1 "" "hslabctl: unknown policy 'merg', expected one of profile, merge, poison, zero, verify, check, quarantine_kb, pin, track, scrub_interval_ms, poison_typesafe, on_violation; did you mean 'merge'?"
+run set provoke verify=full zero=yes
+says "set a wrong value" 1 "" "hslabctl: bad value of zero 'yes', expected auto, 0 or 1"
+has provoke verify head
+for bad in merge=group= merge=group=a/b poison=0x6 poison=0x0g zero= check=2 \
+	quarantine_kb=01 quarantine_kb=-1 quarantine_kb=1048577 pin=x \
+	scrub_interval_ms=9 scrub_interval_ms=86400001 profile=custom \
+	merge=group=aaaaaaaaaabbbbbbbbbbccccccccccdd; do
+	run set provoke "$bad"
+	is "$bad is refused" "$STATUS" 1
+done
+for good in merge=group=aaaaaaaaaabbbbbbbbbbccccccccccd quarantine_kb=1048576 \
+	scrub_interval_ms=0 scrub_interval_ms=10 scrub_interval_ms=86400000; do
+	run set provoke "$good"
+	is "$good is taken" "$STATUS" 0
+done
+run set nothing zero=1
+says "set where nothing matches" 1 "" "hslabctl: no cache matches 'nothing'"
+rm "$caches/provoke/zero"
+mkdir "$caches/provoke/zero"
+run set provoke zero=1
+says "set what the kernel refuses" 2 "" "hslabctl: $caches/provoke/zero: '1' refused: Is a directory"
+rmdir "$caches/provoke/zero"
+echo auto >"$caches/provoke/zero"
+run profile paranoid
+is "profile of all" "$STATUS:$(cat "$dir/tree/sys/kernel/hslab/profile")" 0:paranoid
+run profile provoke-b paranoia
+says "a wrong profile" 1 "" "hslabctl: bad value of profile 'paranoia', expected off, fast, balanced, debug or paranoid; did you mean 'paranoid'?"
+run profile provoke-b debug
+has provoke-b profile debug
+
+run seal
+says "seal asks" 2 "" "Until reboot policies can only be tightened. Seal (yes/no)? hslabctl: not sealed"
+run seal --yes
+is "seal --yes" "$STATUS:$(cat "$dir/tree/sys/kernel/hslab/seal")" 0:1
+run purge
+is "purge" "$STATUS:$(cat "$dir/tree/sys/kernel/hslab/purge")" 0:1
+run scrub 'prov*'
+is "scrub" "$STATUS:$(cat "$caches/provoke/scrub")" 0:1
+
+run stores
+is "stores" "$(grep -A 1 '^store 31' "$dir/out")" "$(grep -A 1 '^store 31' "$trees/6.12/sys/kernel/debug/hslab/stores")"
+run stores provoke
+is "why a cache shares with another or not" "$(grep '^hslab-64:' "$dir/out")" "hslab-64: merge policy differs"
+run faults
+is "faults" "$STATUS:$OUT" "0:$(cat "$trees/6.12/sys/kernel/debug/hslab/faults")"
+run traces provoke
+is "traces" "$STATUS:$(sed -n 2p "$dir/out")" \
+	"0:  $(sed -n 1p "$trees/6.12/sys/kernel/debug/hslab/caches/provoke/alloc_traces")"
+
+run list --json
+cp "$dir/out" "$dir/a.json"
+echo 9 >"$caches/provoke/stats/live"
+rm -r "$caches/hslab-64"
+run list --json
+cp "$dir/out" "$dir/b.json"
+run diff "$dir/a.json" "$dir/b.json"
+says "diff" 0 "hslab-64 is gone
+provoke live 5 -> 9 (+4)" ""
+run diff "$dir/a.json" "$dir/err"
+is "diff with what is no JSON" "$STATUS" 1
+
+cat >"$dir/bad.conf" <<'CONF'
+# comment
+prov* verify=ful		# another
+zero=1
+
+defaults profile=fast
+provoke
+provoke qarantine_kb=4
+CONF
+run check-config "$dir/bad.conf"
+says "check-config" 1 "" "$dir/bad.conf:2: bad value of verify 'ful', expected off, head or full; did you mean 'full'?
+$dir/bad.conf:3: no pattern, expected PATTERN KEY=VALUE...
+$dir/bad.conf:3: nothing to set, expected PATTERN KEY=VALUE...
+$dir/bad.conf:5: defaults have no profile, expected single policies
+$dir/bad.conf:6: nothing to set, expected PATTERN KEY=VALUE...
+$dir/bad.conf:7: unknown policy 'qarantine_kb', expected one of profile, merge, poison, zero, verify, check, quarantine_kb, pin, track, scrub_interval_ms, poison_typesafe, on_violation; did you mean 'quarantine_kb'?"
+cp -r "$dir/tree" "$dir/before"
+run apply "$dir/bad.conf"
+is "apply writes nothing when a line is wrong" "$STATUS:$(diff -r "$dir/tree" "$dir/before")" "1:"
+run check-config "$dir/none.conf"
+says "a file that is not there" 2 "" "hslabctl: $dir/none.conf: No such file or directory"
+
+cat >"$dir/1.conf" <<'CONF'
+* verify=full check=0 on_violation=warn
+provoke* profile=fast
+provoke-b check=1 verify=off
+defaults pin=7
+CONF
+echo 'provoke-b verify=head' >"$dir/2.conf"
+run apply "$dir/1.conf" "$dir/2.conf"
+says "apply" 0 "" ""
+has provoke profile fast
+has provoke on_violation warn
+has provoke verify head
+has provoke-b check 1
+has provoke-b verify head
+is "defaults have pin=7" "$(cat "$dir/tree/sys/kernel/hslab/defaults/pin")" 7
+
+run save "$dir/saved.conf"
+is "save" "$STATUS" 0
+run set all zero=1 quarantine_kb=64
+run apply "$dir/saved.conf"
+run save "$dir/again.conf"
+is "save, apply, save" "$(diff "$dir/saved.conf" "$dir/again.conf")" ""
+
+run shw
+says "an unknown command" 1 "" "hslabctl: unknown command 'shw'; did you mean 'show'?"
+run
+says "no command" 1 "" "hslabctl: no command, see hslabctl --help"
+run --version
+says "the version is that of dkms.conf" 0 \
+	"hslabctl $(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "${0%/*}/../../dkms.conf")" ""
+for command in $($ctl --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+	run $command --help
+	is "$command --help" "$STATUS:${OUT%%
+*}" "0:$(grep -m 1 "^usage: hslabctl $command" "$dir/out")"
+done
+STATUS=0
+ERR=$($ctl --root "$dir/none" list 2>&1) || STATUS=$?
+is "no hslab" "$STATUS:$ERR" "3:hslabctl: no hslab in $dir/none/sys/kernel/hslab: is the module loaded?"
+
+# Whatever is in a configuration, it is told of, with a status of its own.
+i=0 odd=
+while [ $i -lt 40 ]; do
+	i=$((i + 1))
+	awk -v seed=$i 'BEGIN { srand(seed)
+		split("provoke|*|=|zero|merge=|group=|0x|profile=|fast|#|[|\\|,|\t|\n| |999999999999|-", w, "|")
+		for (n = 0; n < 60; n++) printf "%s", w[1 + int(rand() * 18)] }' >"$dir/fuzz.conf"
+	run check-config "$dir/fuzz.conf"
+	[ "$STATUS" -le 1 ] || odd="$odd $i:$STATUS"
+done
+is "40 random configurations" "$odd" ""
+ktap_end
