@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# bash completion for hslabctl; hslabctl itself says which commands there are.
+
+_hslabctl_caches()
+{
+	local cache
+	for cache in "${HSLABCTL_SYSFS:-/sys/kernel/hslab}"/caches/*/; do
+		[ -d "$cache" ] && basename "$cache"
+	done
+}
+
+_hslabctl()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} words=
+	local keys="profile= merge= poison= zero= verify= check= quarantine_kb= pin=
+		track= scrub_interval_ms= poison_typesafe= on_violation="
+	local profiles="off fast balanced debug paranoid"
+
+	COMPREPLY=()
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		words=$(hslabctl --help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
+		words="$words --help --version"
+	else
+		case $command:$COMP_CWORD in
+		list:*)		words="--json --filter --sort --columns --help" ;;
+		set:2)		words="$(_hslabctl_caches) all defaults" ;;
+		set:*)		words=$keys ;;
+		profile:2)	words="$(_hslabctl_caches) all $profiles" ;;
+		profile:3)	words=$profiles ;;
+		scrub:2)	words="$(_hslabctl_caches) all" ;;
+		show:2 | stores:2 | traces:2)
+				words=$(_hslabctl_caches) ;;
+		faults:2)	words="-f" ;;
+		seal:2)		words="--yes" ;;
+		diff:* | save:* | apply:* | check-config:*)
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			return ;;
+		esac
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
+}
+complete -F _hslabctl hslabctl
