@@ -6,8 +6,8 @@
 #
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
 # knows, or panic (in a boot of its own, as attach, attach-boot, attach-coverage,
-# attach-torture, events, seal and lockdown are), or init (policies with init_on_alloc=0);
-# all by default.
+# attach-torture, events, seal, lockdown and hslabctl are), or init (policies with
+# init_on_alloc=0); all by default.
 # perf and bpftrace go along for the test events, where this machine has them.
 # HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default;
 # attach-torture takes half of it.
@@ -27,12 +27,13 @@ kernel=$1
 shift
 panic='' init='' tests=() alone=()
 [ $# -gt 0 ] || panic=y init=y alone=(attach attach-boot attach-coverage
-	attach-torture events seal lockdown)
+	attach-torture events seal lockdown hslabctl)
 for test; do
 	case $test in
 	panic)	panic=y ;;
 	init)	init=y ;;
-	attach | attach-boot | attach-coverage | attach-torture | events | seal | lockdown)
+	attach | attach-boot | attach-coverage | attach-torture | events | seal | \
+	lockdown | hslabctl)
 		alone+=("$test")
 		;;
 	*)	tests+=("$test") ;;
@@ -40,6 +41,12 @@ for test; do
 done
 
 out=$("$TOP/scripts/build" "$kernel")
+case " ${alone[*]-} " in
+*" hslabctl "*)
+	make -s -C "$TOP" tools >&2
+	PATH=$TOP/out/tools:$PATH
+	;;
+esac
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hslab-selftests.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/hslab" "$dir/hslab/selftests"
@@ -97,6 +104,9 @@ for test in ${alone[@]+"${alone[@]}"}; do
 	attach-coverage)
 		programs+=(--net --append "slab_nomerge slub_debug=F,cred,cred_jar,\
 dentry,skbuff_head_cache,kmalloc-256,maple_node")
+		;;
+	hslabctl)
+		programs+=(--put-program hslabctl)
 		;;
 	esac
 	run "$test" --timeout 300 ${programs[@]+"${programs[@]}"}
