@@ -31,6 +31,8 @@ _hslabctl()
 		scrub:2)	words="$(_hslabctl_caches) all" ;;
 		show:2 | stores:2 | traces:2)
 				words=$(_hslabctl_caches) ;;
+		attach:2)	words=$(cd /sys/kernel/slab 2>/dev/null && echo *) ;;
+		detach:2)	words=$(hslabctl attached 2>/dev/null | cut -d ' ' -f 1) ;;
 		faults:2)	words="-f" ;;
 		seal:2)		words="--yes" ;;
 		diff:* | save:* | apply:* | check-config:*)

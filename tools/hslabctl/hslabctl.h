@@ -82,6 +82,9 @@ int cmd_traces(int argc, char **argv);
 int cmd_check_config(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_save(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
+int cmd_detach(int argc, char **argv);
+int cmd_attached(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 
 #endif

@@ -107,6 +107,24 @@ is "purge" "$STATUS:$(cat "$dir/tree/sys/kernel/hslab/purge")" 0:1
 run scrub 'prov*'
 is "scrub" "$STATUS:$(cat "$caches/provoke/scrub")" 0:1
 
+run attached
+says "an hslab that cannot attach" 3 "" "hslabctl: this hslab cannot attach"
+sys=$dir/tree/sys/kernel/hslab
+mkdir -p "$sys/attached/dentry"
+: >"$sys/attach"
+: >"$sys/attached/dentry/detach"
+echo count >"$sys/attached/dentry/mode"
+echo 192 >"$sys/attached/dentry/object_size"
+echo >"$sys/attached/dentry/aliases"
+run attach filp
+is "attach" "$STATUS:$(cat "$sys/attach")" 0:filp
+run attached
+says "attached" 0 "dentry mode=count object_size=192 aliases=" ""
+run detach filp
+says "detach what is not attached" 1 "" "hslabctl: 'filp' is not attached"
+run detach dentry
+is "detach" "$STATUS:$(cat "$sys/attached/dentry/detach")" 0:1
+
 run stores
 is "stores" "$(grep -A 1 '^store 31' "$dir/out")" "$(grep -A 1 '^store 31' "$trees/6.12/sys/kernel/debug/hslab/stores")"
 run stores provoke
