@@ -85,6 +85,7 @@ int cmd_save(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_detach(int argc, char **argv);
 int cmd_attached(int argc, char **argv);
+int cmd_prometheus(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 
 #endif

@@ -51,6 +51,7 @@ static const struct command commands[] = {
 	  "Asks, unless there is --yes." },
 	{ "diff", cmd_diff, "A.json B.json", "show what grew",
 	  "A.json and B.json are what list --json has printed." },
+	{ "prometheus", cmd_prometheus, "", "print the counts in Prometheus' text format", "" },
 	{ "save", cmd_save, "FILE", "write all policies to an hslab.conf",
 	  "FILE may be - for the standard output." },
 	{ "apply", cmd_apply, "FILE...", "set policies as hslab.conf files say",

@@ -135,6 +135,11 @@ run traces provoke
 is "traces" "$STATUS:$(sed -n 2p "$dir/out")" \
 	"0:  $(sed -n 1p "$trees/6.12/sys/kernel/debug/hslab/caches/provoke/alloc_traces")"
 
+run prometheus
+is "prometheus" "$STATUS:$(grep -e 'live_objects{cache="provoke"}' -e 'HELP hslab_live' \
+	-e 'cache="provoke",kind="double_free"' "$dir/out")" '0:# HELP hslab_live_objects Objects allocated now.
+hslab_live_objects{cache="provoke"} 5
+hslab_violations_total{cache="provoke",kind="double_free"} 1'
 run list --json
 cp "$dir/out" "$dir/a.json"
 echo 9 >"$caches/provoke/stats/live"
