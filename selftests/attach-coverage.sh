@@ -189,6 +189,18 @@ compare()
 	return 1
 }
 
+# arrived CACHE: has as much been freed since the beginning as is to be at least? RCU takes
+# its time.
+arrived()
+{
+	look $1
+	eval "arrived_before=\$before_$(echo $1 | tr - _)"
+	read -r arrived_least _ <<-END
+		$(at_least $1)
+	END
+	[ $((FREES_SEEN - ${arrived_before%% *})) -ge "$arrived_least" ]
+}
+
 # measure: a load, and what both count meanwhile. When it began something may have been on
 # its way, too: then what differs does not the next time.
 measure()
@@ -203,6 +215,7 @@ measure()
 		load
 		sleep 0.2
 		for cache in $caches; do
+			within 10000 arrived $cache
 			compare $cache || measure_differs=y
 			measure_table="$measure_table$cache $SEEN $BULK $SLUB $UNUSED
 "
