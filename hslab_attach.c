@@ -613,6 +613,10 @@ static int hslab_may_attach(void)
 {
 	if (!hslab_slab_cache_off)
 		return -EOPNOTSUPP;	/* it was said at load */
+	if (!HSLAB_COMPAT_HOOKS) {
+		pr_warn("attach: this kernel has no CONFIG_DYNAMIC_FTRACE_WITH_ARGS\n");
+		return -EOPNOTSUPP;
+	}
 	if (security_locked_down(LOCKDOWN_MODULE_PARAMETERS)) {
 		pr_warn("attach: the kernel is locked down\n");
 		return -EPERM;

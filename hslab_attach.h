@@ -92,14 +92,30 @@ unsigned long hslab_attach_held(const struct hslab_attachment *a);
 int hslab_attach_rings_make(struct hslab_attachment *a);
 void hslab_attach_rings_free(struct hslab_attachment *a);
 void hslab_attach_give_back(struct hslab_attachment *a, void *object);
+void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte);
 void hslab_attach_aside_end(struct hslab_attachment *a);
 int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb);
 
-/* hslab_attach_hook.c */
-void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte);
+/* hslab_attach_hook.c; without hooks nothing can be attached to */
+#if HSLAB_COMPAT_HOOKS
 int hslab_attach_swaps(bool on);
 int hslab_attach_hook(struct hslab_attachment *a);
 void hslab_attach_unhook(struct hslab_attachment *a);
+#else
+static inline int hslab_attach_swaps(bool on)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int hslab_attach_hook(struct hslab_attachment *a)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void hslab_attach_unhook(struct hslab_attachment *a)
+{
+}
+#endif
 
 /* hslab_attach_traces.c */
 struct hslab_freers;

@@ -140,16 +140,6 @@ static __always_inline bool hslab_begins_at(const struct hslab_attachment *a,
 	       !((u32)(object - page) % a->slot);
 }
 
-/* Fill, bytes behind the last whole word included. */
-void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte)
-{
-	unsigned int words = a->size / sizeof(u64);
-
-	if (words)
-		hslab_fill(object, words, byte * 0x0101010101010101ULL);
-	memset((u64 *)object + words, byte, a->size % sizeof(u64));
-}
-
 /*
  * Is it by ftrace that single frees are seen, and counted? Where one takes over from the
  * other both are there for a moment, so that nothing is missed: then an object is filled

@@ -42,6 +42,16 @@ bool hslab_attach_drains(void)
 	return READ_ONCE(hslab_drainer) == current && in_task();
 }
 
+/* Fill, bytes behind the last whole word included. */
+void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte)
+{
+	unsigned int words = a->size / sizeof(u64);
+
+	if (words)
+		hslab_fill(object, words, byte * 0x0101010101010101ULL);
+	memset((u64 *)object + words, byte, a->size % sizeof(u64));
+}
+
 /* As hslab_first_bad_fill(), with the bytes behind the last whole word. */
 static int hslab_held_first_bad(const struct hslab_attachment *a,
 				const struct hslab_held *h, unsigned int *nr_bad)

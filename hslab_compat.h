@@ -223,6 +223,9 @@ static inline u32 hslab_compat_depot_save(unsigned long *entries, unsigned int n
 #endif
 }
 
+/* Can functions be hooked, and their arguments be seen? Kbuild looks at the same. */
+#define HSLAB_COMPAT_HOOKS	IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+
 /* Argument @n of the function that an ftrace callback is called for. */
 #ifdef ftrace_regs_get_argument
 #define hslab_compat_argument(regs, n)	ftrace_regs_get_argument(regs, n)
