@@ -148,33 +148,40 @@ static unsigned int hslab_attach_rank(u32 mode)
 }
 
 /*
- * Have another mode, or another bound of its quarantine. Hooks that still see the old
- * mode have ended before rings are emptied.
+ * Have another mode, or another bound of its quarantine; on an error nothing is changed.
+ * Hooks that still see the old mode have ended before rings are emptied.
  */
 static int hslab_attach_change(struct hslab_attachment *a, u32 mode,
 			       unsigned int kb)
 {
 	bool before = a->mode == HSLAB_ATTACH_QUARANTINE;
 	bool after = mode == HSLAB_ATTACH_QUARANTINE;
-	int err = 0;
+	struct hslab_arrays *arrays = NULL;
+	int err;
 
 	lockdep_assert_held(&hslab_attach_mutex);
 
-	if (after && !before)
+	if (after) {
+		arrays = hslab_attach_arrays(a, kb);
+		if (!arrays)
+			return -ENOMEM;
+	}
+	if (after && !before) {
 		err = hslab_attach_swaps(true);
-	if (err)
-		return err;
+		if (err) {
+			hslab_attach_arrays_free(arrays);
+			return err;
+		}
+	}
 	if (before) {
 		WRITE_ONCE(a->mode, after ? HSLAB_ATTACH_DRAINS : mode);
 		synchronize_rcu();
 	}
-	err = hslab_attach_bound(a, after ? kb : 0);
-	if ((before && !after) || (after && err)) {
+	hslab_attach_bound(a, arrays);
+	if (before && !after) {
 		hslab_attach_aside_end(a);
 		hslab_attach_swaps(false);
 	}
-	if (err)
-		return err;
 	a->quarantine_kb = kb;
 	WRITE_ONCE(a->mode, mode);
 	return 0;

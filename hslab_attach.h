@@ -84,6 +84,7 @@ int hslab_attach_spare(const struct hslab_target *target, unsigned long *most);
 
 /* hslab_attach_quarantine.c */
 struct hslab_ring;
+struct hslab_arrays;
 bool hslab_attach_drains(void);
 void *hslab_attach_swap(struct hslab_attachment *a, void *object,
 			unsigned long caller);
@@ -94,7 +95,10 @@ void hslab_attach_rings_free(struct hslab_attachment *a);
 void hslab_attach_give_back(struct hslab_attachment *a, void *object);
 void hslab_attach_fill(struct hslab_attachment *a, void *object, u8 byte);
 void hslab_attach_aside_end(struct hslab_attachment *a);
-int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb);
+struct hslab_arrays *hslab_attach_arrays(struct hslab_attachment *a,
+					 unsigned int kb);
+void hslab_attach_arrays_free(struct hslab_arrays *arrays);
+void hslab_attach_bound(struct hslab_attachment *a, struct hslab_arrays *arrays);
 
 /* hslab_attach_hook.c; without hooks nothing can be attached to */
 #if HSLAB_COMPAT_HOOKS

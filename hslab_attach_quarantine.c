@@ -35,6 +35,12 @@ struct hslab_ring {
 	struct hslab_held *held;	/* NULL: closed */
 };
 
+/* For the rings of all CPUs. */
+struct hslab_arrays {
+	unsigned int size;		/* of each */
+	struct hslab_held *held[];
+};
+
 #define HSLAB_ASIDE_MOST	128	/* objects; SLUB gets what is damaged beyond */
 
 bool hslab_attach_drains(void)
@@ -372,39 +378,70 @@ int hslab_attach_rings_make(struct hslab_attachment *a)
 	return 0;
 }
 
+void hslab_attach_arrays_free(struct hslab_arrays *arrays)
+{
+	int cpu;
+
+	if (!arrays)
+		return;
+	for_each_possible_cpu(cpu)
+		kvfree(arrays->held[cpu]);
+	kfree(arrays);
+}
+
 /**
- * hslab_attach_bound() - have rings for so many bytes
- * @a: the attachment; nobody puts anything into its rings meanwhile
- * @kb: KiB of slots over all CPUs; 0 for no rings
+ * hslab_attach_arrays() - get memory for rings, before anything is changed
+ * @a: the attachment
+ * @kb: KiB of slots over all CPUs
  *
  * Context: process context, may sleep, with hslab_attach_mutex.
- * Return: 0, or -ENOMEM; there are no rings then.
+ * Return: it, for hslab_attach_bound() or hslab_attach_arrays_free(), or NULL.
  */
-int hslab_attach_bound(struct hslab_attachment *a, unsigned int kb)
+struct hslab_arrays *hslab_attach_arrays(struct hslab_attachment *a,
+					 unsigned int kb)
 {
 	unsigned long size = DIV_ROUND_UP((unsigned long)kb * SZ_1K / a->slot,
 					  num_online_cpus());
-	struct hslab_held *held = NULL;
-	int cpu, err = 0;
+	struct hslab_arrays *arrays;
+	int cpu;
+
+	arrays = kzalloc(struct_size(arrays, held, nr_cpu_ids), GFP_KERNEL);
+	if (!arrays)
+		return NULL;
+	arrays->size = max(size, 1UL);
+	for_each_possible_cpu(cpu) {
+		/* Whoever asks for too much gets an error, and no OOM killer. */
+		arrays->held[cpu] = kvcalloc(arrays->size,
+					     sizeof(*arrays->held[cpu]),
+					     GFP_KERNEL | __GFP_NOWARN |
+					     __GFP_RETRY_MAYFAIL);
+		if (!arrays->held[cpu]) {
+			hslab_attach_arrays_free(arrays);
+			return NULL;
+		}
+	}
+	return arrays;
+}
+
+/**
+ * hslab_attach_bound() - empty the rings, and have others
+ * @a: the attachment; nobody puts anything into its rings meanwhile
+ * @arrays: for the rings, taken over; NULL for no rings
+ *
+ * Context: process context, may sleep, with hslab_attach_mutex.
+ */
+void hslab_attach_bound(struct hslab_attachment *a, struct hslab_arrays *arrays)
+{
+	int cpu;
 
 	hslab_attach_drain(a, ULONG_MAX);
 	bitmap_zero(a->bytes, 256);
 	__set_bit(a->byte, a->bytes);
-	for_each_possible_cpu(cpu) {
-		if (kb && !err) {
-			/* Whoever asks for too much gets an error, and no OOM killer. */
-			held = kvcalloc(max(size, 1UL), sizeof(*held),
-					GFP_KERNEL | __GFP_NOWARN |
-					__GFP_RETRY_MAYFAIL);
-			err = held ? 0 : -ENOMEM;
-		}
-		hslab_ring_set(per_cpu_ptr(a->rings, cpu), err ? NULL : held,
-			       max(size, 1UL));
-		held = NULL;
-	}
-	if (err)
-		return hslab_attach_bound(a, 0) ?: err;
-	return 0;
+	for_each_possible_cpu(cpu)
+		hslab_ring_set(per_cpu_ptr(a->rings, cpu),
+			       arrays ? arrays->held[cpu] : NULL,
+			       arrays ? arrays->size : 1);
+	kfree(arrays);
 }
 
 /* They are empty: there is no quarantine. */

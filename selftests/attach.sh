@@ -273,6 +273,14 @@ is "quarantine: it is not" "$VALUE" reused=0
 
 # Slots of 320 bytes, as many for each CPU.
 cpus=$(grep -c ^processor /proc/cpuinfo)
+# Rings of more bytes than this machine has.
+put $ATTACH kmalloc-8 || not_ok "attach to kmalloc-8"
+put $ATTACHED/kmalloc-8/mode quarantine
+is "too much: no memory" "$(tries $ATTACHED/kmalloc-8/quarantine_kb 1048576)" \
+	"Cannot allocate memory"
+is "too much: nothing is changed" "$(values $ATTACHED/kmalloc-8 mode quarantine_kb)" \
+	"quarantine 256"
+put $ATTACHED/kmalloc-8/detach 1
 for kb in 8 1 64; do
 	put $V/quarantine_kb $kb
 	is "$kb KiB: emptied" "$(values $V quarantine_kb stats/held)" "$kb 0"
