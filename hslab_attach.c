@@ -538,7 +538,9 @@ static int hslab_attach_to(struct hslab_attachment *a, const char *name)
 	if (err)
 		return err;
 	list_for_each_entry(other, &hslab_attachments, node) {
-		if (other->target.kmem == a->target.kmem) {
+		/* The other's own name may be another cache's now. */
+		if (other->target.kmem == a->target.kmem ||
+		    !strcmp(other->target.name, name)) {
 			pr_warn("attach: %s is attached already, as %s\n", name,
 				other->target.name);
 			err = -EEXIST;
@@ -733,6 +735,6 @@ void hslab_attach_exit(struct kobject *top)
 	mutex_unlock(&hslab_attach_mutex);
 	/* The last of hslab_destroy_attached() is to give up the module. */
 	hslab_compat_wait_for_tasks();
-	cancel_work_sync(&hslab_kill_work);
+	flush_work(&hslab_kill_work);
 	kset_unregister(hslab_attached_kset);
 }
