@@ -378,8 +378,13 @@ static __always_inline void hslab_see_sheaf(unsigned long parent,
 /* In place of kmem_cache_destroy(), as its caller sees it. */
 static void hslab_destroy_attached(struct kmem_cache *kmem)
 {
+	static DEFINE_MUTEX(one);
+
+	/* Of two that are merged the second must see that the first has gone. */
+	mutex_lock(&one);
 	hslab_attach_destroyed(kmem);
 	kmem_cache_destroy(kmem);
+	mutex_unlock(&one);
 	module_put(THIS_MODULE);
 }
 
