@@ -35,7 +35,14 @@ static struct kobject *hslab_slab_kobj(const char *name,
 		return ERR_PTR(err);
 	if (path.dentry->d_sb->s_magic == SYSFS_MAGIC) {
 		kn = d_inode(path.dentry)->i_private;
-		kobj = kobject_get_unless_zero(kn->priv);
+		/*
+		 * A folder that is being removed outlives its kobject. Until it is, the
+		 * kobject is there, and its end is a long way behind.
+		 */
+		preempt_disable();
+		if (atomic_read(&kn->active) >= 0)
+			kobj = kobject_get_unless_zero(kn->priv);
+		preempt_enable();
 		if (kobj && t) {
 			strscpy(t->real, kn->name, sizeof(t->real));
 			kernfs_get(kn);
