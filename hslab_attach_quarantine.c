@@ -133,7 +133,7 @@ static void hslab_attach_report(struct hslab_attachment *a, enum hslab_kind kind
  * it.
  */
 static bool hslab_held_leaves(struct hslab_attachment *a,
-			     const struct hslab_held *h, unsigned long caller)
+			      const struct hslab_held *h, unsigned long caller)
 {
 	unsigned int tail = a->size % sizeof(u64);
 	bool aside;

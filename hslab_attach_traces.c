@@ -177,6 +177,7 @@ void hslab_attach_tracks(const struct hslab_attachment *a,
 static int hslab_freers_collect(struct hslab_traces *t,
 				const struct hslab_attachment *a)
 {
+	/* pairs with smp_store_release() in hslab_attach_trace() */
 	const struct hslab_freers *f = smp_load_acquire(&a->freers);
 	unsigned int words = hslab_freer_words(), i;
 

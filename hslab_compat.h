@@ -250,9 +250,9 @@ static inline u32 hslab_compat_depot_save(unsigned long *entries, unsigned int n
 	(hslab_compat_regs(fregs)->ip = (unsigned long)(function))
 #else
 #define HSLAB_COMPAT_CAN_SWAP		0
-#define hslab_compat_set_first(fregs, v)	((void)(v))
-#define hslab_compat_set_second(fregs, v)	((void)(v))
-#define hslab_compat_go_to(fregs, function)	((void)(function))
+#define hslab_compat_set_first(fregs, v)	((void)(fregs), (void)(v))
+#define hslab_compat_set_second(fregs, v)	((void)(fregs), (void)(v))
+#define hslab_compat_go_to(fregs, function)	((void)(fregs), (void)(function))
 #endif
 
 /*

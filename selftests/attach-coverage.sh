@@ -194,6 +194,7 @@ compare()
 arrived()
 {
 	look $1
+	arrived_before=
 	eval "arrived_before=\$before_$(echo $1 | tr - _)"
 	read -r arrived_least _ <<-END
 		$(at_least $1)

@@ -244,7 +244,7 @@ for how in "victim $victim" "kmalloc kmalloc-2k"; do
 		attached spilled $what
 		is "sweep: $cache $mode: afterwards" "$VALUE" "freed=400 secret=0"
 		is "sweep: $cache $mode: is no free" "$(counts held astray)" "0 0"
-		eval "$(counts swept | sed 's/^/swept=/')"
+		swept=$(counts swept)
 		is "sweep: $cache $mode: as many, or more" "$((swept >= 400))" 1
 	done
 	attached spill $what 0
@@ -452,7 +452,7 @@ for value in '' 0 2 11; do
 done
 counts_before
 put $V/mode quarantine
-for i in $(seq 130); do
+for _ in $(seq 130); do
 	attached stray victim 8
 done
 quietly put $V/quarantine_kb 256
