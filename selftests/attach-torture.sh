@@ -266,7 +266,9 @@ held=$VALUE
 is_not "the victim's quarantine is full" "$held" 0
 if [ -w $CPU ]; then
 	succeeds "its CPU goes" put $CPU 0
-	is "what that held is there still" "$(values $V stats/held)" "$held"
+	# Memory is short: the shrinker may have been there.
+	is "what that held is there still, or SLUB has it" \
+		"$(($(values $V stats/held) <= held))" 1
 else
 	skip "its CPU goes" "no $CPU"
 fi

@@ -51,12 +51,13 @@ get "$SYS/stores/$store/kmem_cache"
 is "a store names its kmem_cache" "$VALUE" "hslab:$store:provoke"
 
 # Every file: one line, and the mode that is documented.
+succeeds "attach to a cache" put $SYS/attach task_struct
 bad='' nr=0
 find $SYS -type f >/tmp/files
 while read -r file; do
 	nr=$((nr + 1))
 	case $file in
-	*/shrink | */scrub | */purge)
+	*/shrink | */scrub | */purge | */attach | */detach | */sweep)
 		continue
 		;;
 	esac
@@ -73,9 +74,9 @@ bad=$(find $SYS -type f -exec stat -c '%a %n' {} + | awk '
 		n = split($2, part, "/")
 		mode = 444
 		if (part[n] ~ /^(profile|merge|poison|zero|verify|check|on_violation)$/ ||
-		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe|seal)$/)
+		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe|seal|mode)$/)
 			mode = 644
-		if (part[n] ~ /^(shrink|scrub|purge)$/)
+		if (part[n] ~ /^(shrink|scrub|purge|attach|detach|sweep)$/)
 			mode = 200
 		if (part[n - 1] == "stats")
 			mode = 400
