@@ -16,12 +16,6 @@ attached()
 	get $ATTACHED_DBG/result
 }
 
-# tries FILE VALUE: what came of writing it
-tries()
-{
-	{ echo "$2" >"$1"; } 2>&1 | sed 's/.*: //'
-}
-
 # said: what hslab had to say since log_mark; without numbers behind functions' names
 said()
 {

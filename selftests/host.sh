@@ -9,8 +9,8 @@
 # attach-torture, events, seal, lockdown and hslabctl are), or init (policies with
 # init_on_alloc=0); all by default.
 # perf and bpftrace go along for the test events, where this machine has them.
-# HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default;
-# attach-torture takes half of it.
+# HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default; a quarter
+# of it is for one part of attach-torture.
 # Prints a KTAP document for each boot. The status is 0 if nothing failed.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR source=../scripts/lib.sh

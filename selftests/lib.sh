@@ -39,6 +39,12 @@ put()
 	{ echo "$2" >"$1"; } 2>/dev/null
 }
 
+# tries FILE VALUE: what came of writing it
+tries()
+{
+	{ echo "$2" >"$1"; } 2>&1 | sed 's/.*: //'
+}
+
 # set_policy CACHE POLICY=VALUE...: what must succeed.
 set_policy()
 {

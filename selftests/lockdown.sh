@@ -23,12 +23,6 @@ case $VALUE in
 	;;
 esac
 
-# tries FILE VALUE: what came of writing it
-tries()
-{
-	{ echo "$2" >"$1"; } 2>&1 | sed 's/.*: //'
-}
-
 # asked: how often hslab asked lockdown and was told so, since log_mark
 asked()
 {

@@ -23,12 +23,6 @@ said()
 	{ "$@"; } 2>&1 | sed 's/.*: //'
 }
 
-# tries FILE VALUE: what came of writing it
-tries()
-{
-	{ echo "$2" >"$1"; } 2>&1 | sed 's/.*: //'
-}
-
 # policies: of all caches and of the defaults
 policies()
 {
