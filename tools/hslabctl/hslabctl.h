@@ -61,6 +61,8 @@ struct setting {
 char *policy_parse(const char *text, struct setting *setting);
 bool policy_kept_by_profile(int policy);
 const char *near_name(const char *word, const char *const *names, size_t nr);
+void complain_unknown(const char *what, const char *name,
+		      const char *const *names, size_t nr, const char *instead);
 
 /* snapshot.c */
 json_t *snapshot_cache(const char *name);

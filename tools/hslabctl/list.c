@@ -50,7 +50,6 @@ struct row {
 static const struct column *find_column(const char *name)
 {
 	const char *names[ARRAY_SIZE(columns)];
-	const char *near;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(columns); i++) {
@@ -58,10 +57,8 @@ static const struct column *find_column(const char *name)
 		if (!strcmp(name, names[i]))
 			return &columns[i];
 	}
-	near = near_name(name, names, ARRAY_SIZE(columns));
-	complain("list: unknown column '%s'%s%s%s", name,
-		 near ? "; did you mean '" : "", near ? near : "",
-		 near ? "'?" : ", see hslabctl list --help");
+	complain_unknown("list: unknown column", name, names,
+			 ARRAY_SIZE(columns), ", see hslabctl list --help");
 	return NULL;
 }
 
@@ -334,13 +331,9 @@ int cmd_show(int argc, char **argv)
 		return EXIT_NONE;
 	cache = snapshot_cache(argv[1]);
 	if (strchr(argv[1], '/') || !json_object_size(cache)) {
-		const char *near;
-
 		names = tree_caches("*", &nr);
-		near = near_name(argv[1], (const char *const *)names, nr);
-		complain("no cache '%s'%s%s%s", argv[1],
-			 near ? "; did you mean '" : "", near ? near : "",
-			 near ? "'?" : "");
+		complain_unknown("no cache", argv[1],
+				 (const char *const *)names, nr, "");
 		tree_free_names(names, nr);
 		json_decref(cache);
 		return EXIT_USAGE;

@@ -95,7 +95,7 @@ static void print_command_help(const struct command *command)
 
 static const struct command *find_command(const char *name)
 {
-	const char *names[ARRAY_SIZE(commands)], *near;
+	const char *names[ARRAY_SIZE(commands)];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -103,10 +103,8 @@ static const struct command *find_command(const char *name)
 		if (!strcmp(name, names[i]))
 			return &commands[i];
 	}
-	near = near_name(name, names, ARRAY_SIZE(commands));
-	complain("unknown command '%s'%s%s%s", name,
-		 near ? "; did you mean '" : "", near ? near : "",
-		 near ? "'?" : ", see hslabctl --help");
+	complain_unknown("unknown command", name, names, ARRAY_SIZE(commands),
+			 ", see hslabctl --help");
 	return NULL;
 }
 

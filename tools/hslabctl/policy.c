@@ -136,6 +136,21 @@ const char *near_name(const char *word, const char *const *names, size_t nr)
 	return found;
 }
 
+/*
+ * Complain of a @name that is none of @names: @what says of what kind; @instead is what
+ * to say where none is near.
+ */
+void complain_unknown(const char *what, const char *name,
+		      const char *const *names, size_t nr, const char *instead)
+{
+	const char *near = near_name(name, names, nr);
+
+	if (near)
+		complain("%s '%s'; did you mean '%s'?", what, name, near);
+	else
+		complain("%s '%s'%s", what, name, instead);
+}
+
 static char *complaint(const char *what, const char *got, const char *expected,
 		       const char *near)
 {

@@ -20,12 +20,9 @@ static char **matching(const char *which, size_t *nr)
 	if (!*nr) {
 		size_t all;
 		char **every = tree_caches("*", &all);
-		const char *near = near_name(which, (const char *const *)every,
-					     all);
 
-		complain("no cache matches '%s'%s%s%s", which,
-			 near ? "; did you mean '" : "", near ? near : "",
-			 near ? "'?" : "");
+		complain_unknown("no cache matches", which,
+				 (const char *const *)every, all, "");
 		tree_free_names(every, all);
 	}
 	return names;
