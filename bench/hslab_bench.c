@@ -26,11 +26,9 @@
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
-#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/module.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -38,6 +36,8 @@
 #include <linux/workqueue.h>
 
 #include <linux/hslab.h>
+
+#include "bench.h"
 
 #define BENCH_SIZES_MAX		16
 #define BENCH_PROFILES_MAX	16
@@ -297,16 +297,9 @@ static __always_inline bool bench_round(const struct bench_ops *ops,
 					void *cache, unsigned int nr,
 					u64 *ticks)
 {
-	unsigned long flags;
+	unsigned long flags = bench_irqs_off();
 	bool done;
 
-	local_irq_save(flags);
-	/* While the scheduler is wanted every preempt_enable() costs more. */
-	while (need_resched()) {
-		local_irq_restore(flags);
-		schedule();
-		local_irq_save(flags);
-	}
 	done = bench_pair(ops, cache, nr, ticks) &&
 	       bench_apart(ops, cache, nr / BENCH_BATCH, ticks) &&
 	       bench_bulk(ops, cache, nr / BENCH_BATCH, ticks) &&
@@ -341,13 +334,6 @@ struct bench_result {
 /* What the loops cost, and ticks for a thousand instructions. */
 static struct bench_result bench_loops;
 static u64 bench_scale;
-
-static int bench_compare(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static int bench_measure(bench_round_t round, void *cache,
 			 struct bench_result *result)

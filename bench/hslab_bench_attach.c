@@ -17,16 +17,16 @@
  * is ever freed.
  */
 #include <linux/compiler.h>
-#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/module.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/timex.h>
 #include <linux/workqueue.h>
+
+#include "bench.h"
 
 #define BENCH_SIZE	256
 #define BENCH_BULK	8
@@ -86,13 +86,6 @@ static const struct {
 	{ "bulk", bench_bulk },
 };
 
-static int bench_compare(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Ticks for one, the median of the rounds, or 0 when memory ran out. */
 static u64 bench_measure(bool (*run)(unsigned int nr))
 {
@@ -100,17 +93,10 @@ static u64 bench_measure(bool (*run)(unsigned int nr))
 	int i;
 
 	for (i = -BENCH_WARM; i < BENCH_ROUNDS; i++) {
-		unsigned long flags;
+		unsigned long flags = bench_irqs_off();
 		u64 start;
 		bool done;
 
-		local_irq_save(flags);
-		/* While the scheduler is wanted every preempt_enable() costs more. */
-		while (need_resched()) {
-			local_irq_restore(flags);
-			schedule();
-			local_irq_save(flags);
-		}
 		start = get_cycles();
 		done = run(BENCH_NR);
 		if (i >= 0)
