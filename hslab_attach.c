@@ -8,7 +8,6 @@
 #include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/pid.h>
-#include <linux/poison.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/string.h>
