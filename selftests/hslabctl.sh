@@ -37,6 +37,8 @@ ctl list --filter provoke --columns cache,size,profile,live,faults
 is "list" "$VALUE" "cache   size profile  live faults
 provoke  200 balanced    0      0
 status 0"
+ctl top -b -n 1 --filter provoke
+is "top" "$(row '^provoke ' | tr -s ' ')" "provoke - - 0 0 0 0 0"
 ctl set 'provoke-[bo]*' verify=full pin=3
 is "set" "$VALUE" "status 0"
 get $CACHES/provoke-odd/verify

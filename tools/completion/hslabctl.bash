@@ -24,6 +24,7 @@ _hslabctl()
 	else
 		case $command:$COMP_CWORD in
 		list:*)		words="--json --filter --sort --columns --help" ;;
+		top:*)		words="-b -n -d --sort --filter --help" ;;
 		set:2)		words="$(_hslabctl_caches) all defaults" ;;
 		set:*)		words=$keys ;;
 		profile:2)	words="$(_hslabctl_caches) all $profiles" ;;

@@ -67,6 +67,7 @@ void complain_unknown(const char *what, const char *name,
 /* snapshot.c */
 json_t *snapshot_cache(const char *name);
 json_t *snapshot(const char *pattern);
+json_t *snapshot_stats(const char *pattern);
 long long snapshot_faults(const json_t *cache);
 void snapshot_hint(void);
 
@@ -89,5 +90,6 @@ int cmd_detach(int argc, char **argv);
 int cmd_attached(int argc, char **argv);
 int cmd_prometheus(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 
 #endif

@@ -27,6 +27,14 @@ static const struct command commands[] = {
 	  "high to low. --json prints all there is." },
 	{ "show", cmd_show, "CACHE", "show all about a cache",
 	  "Policies and geometry, then the counts, which only root may read." },
+	{ "top", cmd_top,
+	  "[-b] [-n TIMES] [-d SECONDS] [--sort COLUMN] [--filter GLOB]",
+	  "watch what the caches are doing",
+	  "COLUMN is cache, allocs/s, frees/s, live, peak, memory (bytes of live objects\n"
+	  "with their tags), held (bytes in quarantine) or faults; the keys c, a, f, l, p,\n"
+	  "m, h and v sort by these. Arrows scroll, the space bar reads the counts now, q\n"
+	  "ends. -b prints what the screen would show, for files; -n: TIMES often; -d: every\n"
+	  "SECONDS, 2 if not said, such as 0.5." },
 	{ "set", cmd_set, "CACHE|GLOB|all|defaults KEY=VALUE...",
 	  "set policies",
 	  "Nothing is written when a KEY or VALUE is wrong. all means all caches;\n"

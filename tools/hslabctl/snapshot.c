@@ -95,6 +95,26 @@ json_t *snapshot_cache(const char *name)
 	return cache;
 }
 
+/* The counts of the caches that match, and nothing else of them. */
+json_t *snapshot_stats(const char *pattern)
+{
+	json_t *caches = json_object();
+	char **names;
+	size_t i, nr;
+
+	names = tree_caches(pattern, &nr);
+	for (i = 0; i < nr; i++) {
+		char *path = tree_path(tree_sysfs, "caches/%s/stats", names[i]);
+		json_t *cache = json_object();
+
+		json_object_set_new(cache, "stats", read_folder(path));
+		json_object_set_new(caches, names[i], cache);
+		free(path);
+	}
+	tree_free_names(names, nr);
+	return caches;
+}
+
 /* The whole of sysfs, with the caches that match. */
 json_t *snapshot(const char *pattern)
 {
