@@ -29,6 +29,22 @@ is "hslabctl(8) has each command" \
 is "hslab.conf(5) has each key" \
 	"$(sed -n 's/^\.It Ic //p' "$tools/man/hslab.conf.5" | sort | tr '\n' ' ')" \
 	"$(cd "$HSLABCTL_SYSFS/defaults" && printf '%s\n' * profile | sort | tr '\n' ' ')"
+# What is told of the module is what it has.
+is "hslab(4) has each parameter" \
+	"$(sed -n 's/^\.It Cm //p' "$tools/man/hslab.4" | sort)" \
+	"$(sed -n 's/^MODULE_PARM_DESC(\([a-z_]*\),.*/\1/p' "$tools"/../hslab_*.c | sort)"
+is "hslab(4) has each policy" \
+	"$(sed -n '/^\.Sh POLICIES/,/^\.Sh ATTACHING/s/^\.It Ic //p' "$tools/man/hslab.4" | sort)" \
+	"$(cd "$HSLABCTL_SYSFS/defaults" && printf '%s\n' * profile | sort)"
+is "hslab(4) has each profile" \
+	"$(sed -n '/^\.It off Ta/,/^\.El/s/^\.It //p' "$tools/man/hslab.4" | sed 's/ Ta / /g')" \
+	"$(sed -n '/^.*off.* any  /,/^=/s/^\(``\)\([a-z]*\)\1/\2/p' "$tools/../Documentation/policies.rst" | tr -s ' ')"
+lacking=
+while read -r file; do
+	grep -q -w -e "$file" "$tools/man/hslab.4" || lacking="$lacking $file"
+done < <(sed -n '/stats\//d; s/^What:.*\/\([a-z_]*\)$/\1/p' \
+	"$tools"/../Documentation/ABI/testing/*hslab)
+is "hslab(4) has each file" "$lacking" ""
 
 # shellcheck source=../completion/hslabctl.bash
 . "$tools/completion/hslabctl.bash"
@@ -37,4 +53,29 @@ is "complete a cache" "$(complete_words hslabctl show prov)" "provoke-b provoke"
 is "complete a key" "$(complete_words hslabctl set provoke poi)" "poison= poison_typesafe="
 is "complete a profile" "$(complete_words hslabctl profile all pa)" "paranoid"
 is "complete a file" "$(cd "$tools" && complete_words hslabctl apply ma)" "man"
+
+if ! command -v zsh >/dev/null; then
+	skip "completion of zsh" "there is no zsh here"
+	ktap_end
+fi
+# offer WORD...: the same of zsh, whose compadd and _files are put in place here.
+offer()
+{
+	zsh -f -c 'functions[_hslabctl]=$(<$1)
+		compadd()
+		{
+			local -a all=("${@[$@[(i)--] + 1,-1]}")
+			print -r -- ${(M)all:#${words[-1]}*}
+		}
+		_files() { print files }
+		shift
+		words=("$@") CURRENT=$#
+		_hslabctl' zsh "$tools/completion/_hslabctl" "$@"
+}
+is "zsh: syntax" "$(zsh -n "$tools/completion/_hslabctl" 2>&1)" ""
+is "zsh: complete a command" "$(offer hslabctl s)" "show set stores scrub seal save"
+is "zsh: complete a cache" "$(offer hslabctl show prov)" "provoke provoke-b"
+is "zsh: complete a key" "$(offer hslabctl set provoke poi)" "poison= poison_typesafe="
+is "zsh: complete a profile" "$(offer hslabctl profile all pa)" "paranoid"
+is "zsh: complete a file" "$(offer hslabctl apply ma)" "files"
 ktap_end
