@@ -10,11 +10,17 @@ _hslabctl_caches()
 	done
 }
 
+_hslabctl_attached()
+{
+	hslabctl attached 2>/dev/null | cut -d ' ' -f 1
+}
+
 _hslabctl()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} words=
 	local keys="profile= merge= poison= zero= verify= check= quarantine_kb= pin=
 		track= scrub_interval_ms= poison_typesafe= on_violation="
+	local attach_keys="mode= poison= quarantine_kb= track= on_violation="
 	local profiles="off fast balanced debug paranoid"
 
 	COMPREPLY=()
@@ -30,10 +36,15 @@ _hslabctl()
 		profile:2)	words="$(_hslabctl_caches) all $profiles" ;;
 		profile:3)	words=$profiles ;;
 		scrub:2)	words="$(_hslabctl_caches) all" ;;
-		show:2 | stores:2 | traces:2)
+		show:2 | stores:2)
 				words=$(_hslabctl_caches) ;;
+		traces:2)	words="$(_hslabctl_caches) $(_hslabctl_attached)" ;;
 		attach:2)	words=$(cd /sys/kernel/slab 2>/dev/null && echo *) ;;
-		detach:2)	words=$(hslabctl attached 2>/dev/null | cut -d ' ' -f 1) ;;
+		attach:* | attached:[4-9])
+				words=$attach_keys ;;
+		attached:2)	words="$(_hslabctl_attached) set" ;;
+		detach:2 | sweep:2 | attached:3)
+				words=$(_hslabctl_attached) ;;
 		faults:2)	words="-f" ;;
 		seal:2)		words="--yes" ;;
 		diff:* | save:* | apply:* | check-config:*)

@@ -60,7 +60,7 @@ static void conf_setting(struct conf *conf, struct rule *rule, const char *word,
 	if (!rule->settings)
 		abort();
 	setting = &rule->settings[rule->nr];
-	wrong = policy_parse(word, setting);
+	wrong = policy_parse(policies, NR_POLICIES, word, setting);
 	if (wrong) {
 		conf_error(conf, file, line, wrong);
 		free(wrong);

@@ -96,10 +96,34 @@ int cmd_faults(int argc, char **argv)
 	return follow ? follow_faults() : print_file("faults", "");
 }
 
+/* Is there such a folder in sysfs? That of debugfs is for root alone. */
+static bool has_folder(const char *where, const char *name)
+{
+	char *path = tree_path(tree_sysfs, "%s/%s", where, name);
+	bool has = !access(path, F_OK);
+
+	free(path);
+	return has;
+}
+
+static int print_traces(const char *where, const char *name, const char *file,
+			const char *heading)
+{
+	char *path = tree_path(where, "%s/%s", name, file);
+	int status;
+
+	printf("%s:\n", heading);
+	status = print_file(path, "  ");
+	free(path);
+	return status;
+}
+
+/* A cache of hslab's and what hslab is attached to may have the same name. */
 int cmd_traces(int argc, char **argv)
 {
 	static const char *const files[] = { "alloc_traces", "free_traces",
 		"lifetimes" };
+	bool cache, attached;
 	int status = EXIT_OK;
 	size_t i;
 
@@ -109,12 +133,16 @@ int cmd_traces(int argc, char **argv)
 	}
 	if (!tree_present())
 		return EXIT_NONE;
-	for (i = 0; i < ARRAY_SIZE(files) && !status; i++) {
-		char *file = tree_path("caches", "%s/%s", argv[1], files[i]);
-
-		printf("%s:\n", files[i]);
-		status = print_file(file, "  ");
-		free(file);
+	cache = has_folder("caches", argv[1]);
+	attached = has_folder("attached", argv[1]);
+	if (!cache && !attached) {
+		complain("'%s' is no cache, and not attached", argv[1]);
+		return EXIT_USAGE;
 	}
+	for (i = 0; cache && i < ARRAY_SIZE(files) && !status; i++)
+		status = print_traces("caches", argv[1], files[i], files[i]);
+	if (attached && !status)
+		status = print_traces("attached", argv[1], "free_traces",
+				      "free_traces (attached)");
 	return status;
 }

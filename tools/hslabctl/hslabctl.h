@@ -53,12 +53,18 @@ struct policy {
 
 extern const struct policy policies[NR_POLICIES];
 
+/* Of what hslab is attached to, in the order in which they are to be written. */
+#define NR_ATTACH_POLICIES	5
+
+extern const struct policy attach_policies[NR_ATTACH_POLICIES];
+
 struct setting {
-	int policy;		/* index in policies[] */
+	int policy;		/* index in policies[], or in attach_policies[] */
 	char *value;
 };
 
-char *policy_parse(const char *text, struct setting *setting);
+char *policy_parse(const struct policy *table, int nr, const char *text,
+		   struct setting *setting);
 bool policy_kept_by_profile(int policy);
 const char *near_name(const char *word, const char *const *names, size_t nr);
 void complain_unknown(const char *what, const char *name,
@@ -66,10 +72,19 @@ void complain_unknown(const char *what, const char *name,
 
 /* snapshot.c */
 json_t *snapshot_cache(const char *name);
+json_t *snapshot_attached(const char *name);
 json_t *snapshot(const char *pattern);
 json_t *snapshot_stats(const char *pattern);
 long long snapshot_faults(const json_t *cache);
 void snapshot_hint(void);
+
+/* set.c */
+struct setting *settings_parse(const struct policy *table, int nr_policies,
+			       char **words, int nr);
+void settings_free(struct setting *settings, int nr);
+
+/* list.c */
+void show_folder(const char *name, const json_t *folder);
 
 /* The commands. argv[0] is the command's name. */
 int cmd_list(int argc, char **argv);
@@ -88,6 +103,7 @@ int cmd_save(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_detach(int argc, char **argv);
 int cmd_attached(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_prometheus(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_top(int argc, char **argv);

@@ -317,6 +317,19 @@ static json_t *sorted(const json_t *object)
 	return copy;
 }
 
+/* Show all about a cache: its files, and then the counts. */
+void show_folder(const char *name, const json_t *folder)
+{
+	json_t *copy = sorted(folder);
+
+	printf("%s\n", name);
+	print_object(copy, "  ");
+	printf("  stats:\n");
+	print_object(json_object_get(copy, "stats"), "    ");
+	snapshot_hint();
+	json_decref(copy);
+}
+
 int cmd_show(int argc, char **argv)
 {
 	size_t nr;
@@ -338,14 +351,7 @@ int cmd_show(int argc, char **argv)
 		json_decref(cache);
 		return EXIT_USAGE;
 	}
-	json_t *copy = sorted(cache);
-
-	printf("%s\n", argv[1]);
-	print_object(copy, "  ");
-	printf("  stats:\n");
-	print_object(json_object_get(copy, "stats"), "    ");
-	snapshot_hint();
-	json_decref(copy);
+	show_folder(argv[1], cache);
 	json_decref(cache);
 	return EXIT_OK;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Policies: what they are called and what values they take; as hslab_policy.c. */
+/*
+ * Policies: what they are called and what values they take; as hslab_policy.c and
+ * hslab_attach.c.
+ */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <stdio.h>
@@ -33,13 +36,17 @@ static bool valid_merge(const struct policy *policy, const char *value)
 	return group > value + 6 && group <= value + 6 + GROUP_MAX;
 }
 
+static bool valid_byte(const struct policy *policy, const char *value)
+{
+	(void)policy;
+	return strlen(value) == 4 && !strncmp(value, "0x", 2) &&
+	       isxdigit((unsigned char)value[2]) &&
+	       isxdigit((unsigned char)value[3]);
+}
+
 static bool valid_poison(const struct policy *policy, const char *value)
 {
-	if (strlen(value) == 4 && !strncmp(value, "0x", 2) &&
-	    isxdigit((unsigned char)value[2]) &&
-	    isxdigit((unsigned char)value[3]))
-		return true;
-	return valid_word(policy, value);
+	return valid_byte(policy, value) || valid_word(policy, value);
 }
 
 /* A decimal number, without sign or leading zero. */
@@ -53,6 +60,11 @@ static bool valid_number(const struct policy *policy, const char *value)
 		return false;
 	number = strtoul(value, NULL, 10);
 	return !number || (number >= policy->min && number <= policy->max);
+}
+
+static bool valid_positive(const struct policy *policy, const char *value)
+{
+	return strcmp(value, "0") && valid_number(policy, value);
 }
 
 #define WORDS(...)	((const char *const []){ __VA_ARGS__, NULL })
@@ -81,6 +93,17 @@ const struct policy policies[NR_POLICIES] = {
 	{ "poison_typesafe", BOOLEAN },
 	{ "on_violation", valid_word, "report, warn, kill or panic",
 	  WORDS("report", "warn", "kill", "panic"), 0, 0 },
+};
+
+const struct policy attach_policies[NR_ATTACH_POLICIES] = {
+	{ "on_violation", valid_word, "report, warn, kill or panic",
+	  WORDS("report", "warn", "kill", "panic"), 0, 0 },
+	{ "poison", valid_byte, "a byte: 0x00 to 0xff", NULL, 0, 0 },
+	{ "track", BOOLEAN },
+	{ "quarantine_kb", valid_positive, "KiB, 1 to 1048576", NULL, 1,
+	  1048576 },
+	{ "mode", valid_word, "count, wipe, poison or quarantine",
+	  WORDS("count", "wipe", "poison", "quarantine"), 0, 0 },
 };
 
 /* Policies that a profile leaves as they are. */
@@ -168,18 +191,19 @@ static char *complaint(const char *what, const char *got, const char *expected,
 	return text;
 }
 
-static char *unknown_policy(const char *name)
+static char *unknown_policy(const struct policy *table, int nr,
+			    const char *name)
 {
-	const char *names[NR_POLICIES];
+	const char *names[NR_POLICIES];	/* the larger of the tables */
 	char expected[256] = "";
-	size_t i;
+	int i;
 
-	for (i = 0; i < NR_POLICIES; i++) {
-		names[i] = policies[i].name;
+	for (i = 0; i < nr; i++) {
+		names[i] = table[i].name;
 		strcat(strcat(expected, i ? ", " : "one of "), names[i]);
 	}
 	return complaint("unknown policy", name, expected,
-			 near_name(name, names, NR_POLICIES));
+			 near_name(name, names, nr));
 }
 
 static char *bad_value(const struct policy *policy, const char *value)
@@ -196,12 +220,15 @@ static char *bad_value(const struct policy *policy, const char *value)
 
 /**
  * policy_parse() - take KEY=VALUE apart
+ * @table: policies[] or attach_policies[]
+ * @nr: how many there are in @table
  * @text: it
  * @setting: the result; its value is to be freed
  *
  * Return: NULL, or what is wrong with it, to be freed.
  */
-char *policy_parse(const char *text, struct setting *setting)
+char *policy_parse(const struct policy *table, int nr, const char *text,
+		   struct setting *setting)
 {
 	const char *equals = strchr(text, '=');
 	char *name, *wrong;
@@ -212,12 +239,12 @@ char *policy_parse(const char *text, struct setting *setting)
 	name = strndup(text, equals - text);
 	if (!name)
 		abort();
-	for (i = 0; i < NR_POLICIES; i++)
-		if (!strcmp(name, policies[i].name))
+	for (i = 0; i < nr; i++)
+		if (!strcmp(name, table[i].name))
 			break;
-	wrong = i == NR_POLICIES ? unknown_policy(name) :
-		!policies[i].valid(&policies[i], equals + 1) ?
-		bad_value(&policies[i], equals + 1) : NULL;
+	wrong = i == nr ? unknown_policy(table, nr, name) :
+		!table[i].valid(&table[i], equals + 1) ?
+		bad_value(&table[i], equals + 1) : NULL;
 	free(name);
 	if (wrong)
 		return wrong;

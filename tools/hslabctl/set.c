@@ -64,29 +64,59 @@ static int set_matching(const char *which, const struct setting *settings,
 	return !nr ? EXIT_USAGE : err ? EXIT_REFUSED : EXIT_OK;
 }
 
+/**
+ * settings_parse() - take KEY=VALUE... apart
+ * @table: policies[] or attach_policies[]
+ * @nr_policies: how many there are in @table
+ * @words: them
+ * @nr: how many
+ *
+ * Return: @nr settings for settings_free(), or NULL after saying what is wrong.
+ */
+struct setting *settings_parse(const struct policy *table, int nr_policies,
+			       char **words, int nr)
+{
+	struct setting *settings = calloc(nr + 1, sizeof(*settings));
+	bool good = true;
+	int i;
+
+	if (!settings)
+		abort();
+	for (i = 0; i < nr; i++) {
+		char *wrong = policy_parse(table, nr_policies, words[i],
+					   &settings[i]);
+
+		if (!wrong)
+			continue;
+		complain("%s", wrong);
+		free(wrong);
+		good = false;
+	}
+	if (good)
+		return settings;
+	settings_free(settings, nr);
+	return NULL;
+}
+
+void settings_free(struct setting *settings, int nr)
+{
+	while (nr)
+		free(settings[--nr].value);
+	free(settings);
+}
+
 int cmd_set(int argc, char **argv)
 {
 	struct setting *settings;
-	int i, nr = 0, status = EXIT_OK;
+	int i, nr = argc - 2, status = EXIT_OK;
 
 	if (argc < 3) {
 		complain("set takes CACHE, all, defaults or a glob, and KEY=VALUE...");
 		return EXIT_USAGE;
 	}
-	settings = calloc(argc, sizeof(*settings));
+	settings = settings_parse(policies, NR_POLICIES, argv + 2, nr);
 	if (!settings)
-		abort();
-	for (i = 2; i < argc; i++) {
-		char *wrong = policy_parse(argv[i], &settings[nr]);
-
-		if (!wrong) {
-			nr++;
-			continue;
-		}
-		complain("%s", wrong);
-		free(wrong);
-		status = EXIT_USAGE;
-	}
+		return EXIT_USAGE;
 	for (i = 0; i < nr && !status; i++) {
 		if (settings[i].policy == POLICY_PROFILE &&
 		    !strcmp(argv[1], "defaults")) {
@@ -98,9 +128,7 @@ int cmd_set(int argc, char **argv)
 	if (!status)
 		status = tree_present() ?
 			set_matching(argv[1], settings, nr) : EXIT_NONE;
-	while (nr)
-		free(settings[--nr].value);
-	free(settings);
+	settings_free(settings, nr);
 	return status;
 }
 
@@ -119,7 +147,7 @@ int cmd_profile(int argc, char **argv)
 	}
 	if (asprintf(&text, "profile=%s", argv[argc - 1]) < 0)
 		abort();
-	wrong = policy_parse(text, &setting);
+	wrong = policy_parse(policies, NR_POLICIES, text, &setting);
 	free(text);
 	if (wrong) {
 		complain("%s", wrong);

@@ -14,9 +14,10 @@ static bool hidden;	/* a file was for root alone */
 
 /* Files that are words though they may look like numbers, or are lists. */
 static const char *const words[] = { "zero", "poison", "stores_draining", "owner",
-	"ctor", "flags", "caches", "kmem_cache", "version" };
+	"ctor", "flags", "caches", "kmem_cache", "version", "aliases" };
 /* Files that are only written; in a recording they may be readable. */
-static const char *const actions[] = { "shrink", "scrub", "purge" };
+static const char *const actions[] = { "shrink", "scrub", "purge", "sweep",
+	"detach" };
 
 static bool one_of(const char *name, const char *const *list, size_t nr)
 {
@@ -95,6 +96,16 @@ json_t *snapshot_cache(const char *name)
 	return cache;
 }
 
+/* All files of what hslab is attached to. */
+json_t *snapshot_attached(const char *name)
+{
+	char *path = tree_path(tree_sysfs, "attached/%s", name);
+	json_t *attached = read_folder(path);
+
+	free(path);
+	return attached;
+}
+
 /* The counts of the caches that match, and nothing else of them. */
 json_t *snapshot_stats(const char *pattern)
 {
@@ -119,7 +130,7 @@ json_t *snapshot_stats(const char *pattern)
 json_t *snapshot(const char *pattern)
 {
 	static const char *const tops[] = { "version", "profile", "faults",
-		"seal", "defaults", "stores" };
+		"seal", "defaults", "stores", "attached" };
 	json_t *root = json_object(), *caches = json_object();
 	char **names;
 	size_t i, nr;

@@ -25,7 +25,7 @@ for page in "$tools"/man/*; do
 done
 commands=$(hslabctl --help | sed -n 's/^  \([a-z-]*\) .*/\1/p' | sort)
 is "hslabctl(8) has each command" \
-	"$(sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' "$tools/man/hslabctl.8" | sort)" "$commands"
+	"$(sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' "$tools/man/hslabctl.8" | sort -u)" "$commands"
 is "hslab.conf(5) has each key" \
 	"$(sed -n 's/^\.It Ic //p' "$tools/man/hslab.conf.5" | sort | tr '\n' ' ')" \
 	"$(cd "$HSLABCTL_SYSFS/defaults" && printf '%s\n' * profile | sort | tr '\n' ' ')"
@@ -48,10 +48,14 @@ is "hslab(4) has each file" "$lacking" ""
 
 # shellcheck source=../completion/hslabctl.bash
 . "$tools/completion/hslabctl.bash"
-is "complete a command" "$(complete_words hslabctl s)" "show set stores scrub seal save"
+is "complete a command" "$(complete_words hslabctl s)" "show set stores sweep scrub seal save"
 is "complete a cache" "$(complete_words hslabctl show prov)" "provoke-b provoke"
 is "complete a key" "$(complete_words hslabctl set provoke poi)" "poison= poison_typesafe="
 is "complete a profile" "$(complete_words hslabctl profile all pa)" "paranoid"
+is "complete a key of attaching" "$(complete_words hslabctl attach cred m)" "mode="
+is "complete a key of what is attached" \
+	"$(complete_words hslabctl attached set dentry q)" "quarantine_kb="
+is "complete set" "$(complete_words hslabctl attached s)" "set"
 is "complete a file" "$(cd "$tools" && complete_words hslabctl apply ma)" "man"
 
 if ! command -v zsh >/dev/null; then
@@ -73,9 +77,12 @@ offer()
 		_hslabctl' zsh "$tools/completion/_hslabctl" "$@"
 }
 is "zsh: syntax" "$(zsh -n "$tools/completion/_hslabctl" 2>&1)" ""
-is "zsh: complete a command" "$(offer hslabctl s)" "show set stores scrub seal save"
+is "zsh: complete a command" "$(offer hslabctl s)" "show set stores sweep scrub seal save"
 is "zsh: complete a cache" "$(offer hslabctl show prov)" "provoke provoke-b"
 is "zsh: complete a key" "$(offer hslabctl set provoke poi)" "poison= poison_typesafe="
 is "zsh: complete a profile" "$(offer hslabctl profile all pa)" "paranoid"
+is "zsh: complete a key of attaching" "$(offer hslabctl attach cred m)" "mode="
+is "zsh: complete a key of what is attached" \
+	"$(offer hslabctl attached set dentry q)" "quarantine_kb="
 is "zsh: complete a file" "$(offer hslabctl apply ma)" "files"
 ktap_end

@@ -110,16 +110,67 @@ is "scrub" "$STATUS:$(cat "$caches/provoke/scrub")" 0:1
 run attached
 says "an hslab that cannot attach" 3 "" "hslabctl: this hslab cannot attach"
 sys=$dir/tree/sys/kernel/hslab
-mkdir -p "$sys/attached/dentry"
+dentry=$sys/attached/dentry
+mkdir -p "$dentry/stats"
 : >"$sys/attach"
-: >"$sys/attached/dentry/detach"
-echo count >"$sys/attached/dentry/mode"
-echo 192 >"$sys/attached/dentry/object_size"
-echo >"$sys/attached/dentry/aliases"
+: >"$dentry/detach"
+: >"$dentry/sweep"
+echo count >"$dentry/mode"
+echo 192 >"$dentry/object_size"
+echo >"$dentry/aliases"
+echo 0xa5 >"$dentry/poison"
+echo 256 >"$dentry/quarantine_kb"
+echo 0 >"$dentry/track"
+echo report >"$dentry/on_violation"
+echo 17 >"$dentry/stats/frees"
+echo 400 >"$dentry/stats/swept"
 run attach filp
 is "attach" "$STATUS:$(cat "$sys/attach")" 0:filp
+for bad in mode=off mode= poison=zero poison=0xa quarantine_kb=0 quarantine_kb=1048577 \
+	track=2 on_violation=none verify=full x; do
+	run attach cred "$bad"
+	is "attach with $bad is refused" "$STATUS:$(cat "$sys/attach")" 1:filp
+done
+says "attach with what is no policy" 1 "" "hslabctl: no value in 'x', expected KEY=VALUE"
+run attach cred mod=wipe mode=quaratine
+says "attach with wrong policies" 1 "" "hslabctl: unknown policy 'mod', expected one of on_violation, poison, track, quarantine_kb, mode; did you mean 'mode'?
+hslabctl: bad value of mode 'quaratine', expected count, wipe, poison or quarantine; did you mean 'quarantine'?"
+run attach dentry mode=quarantine quarantine_kb=64 track=1
+is "attach with policies" "$STATUS:$(cat "$sys/attach" "$dentry/mode" "$dentry/quarantine_kb" \
+	"$dentry/track" "$dentry/poison" | tr '\n' ' ')" "0:dentryquarantine6410xa5 "
+mv "$dentry/mode" "$dentry/quarantine_kb" "$dir"
+mkdir "$dentry/mode" "$dentry/quarantine_kb"
+run attach dentry mode=wipe quarantine_kb=1
+says "the mode is the last that is written" 2 "" "hslabctl: $dentry/quarantine_kb: '1' refused: Is a directory
+hslabctl: $dentry/mode: 'wipe' refused: Is a directory"
+rmdir "$dentry/mode" "$dentry/quarantine_kb"
+mv "$dir/mode" "$dir/quarantine_kb" "$dentry"
+run attached set dentry mode=poison poison=0x6b
+is "attached set" "$STATUS:$(cat "$dentry/mode" "$dentry/poison")" 0:poison0x6b
+run attached set dentry
+says "attached set without a policy" 1 "" "hslabctl: attached takes NAME, set NAME KEY=VALUE..., or nothing"
+run attached set filp mode=poison
+says "attached set of what is not attached" 1 "" "hslabctl: 'filp' is not attached"
+run sweep dentry
+is "sweep" "$STATUS:$(cat "$dentry/sweep")" 0:1
+run sweep filp
+says "sweep what is not attached" 1 "" "hslabctl: 'filp' is not attached"
+run attached dentry
+says "all about what is attached" 0 "dentry
+  aliases                
+  mode                   poison
+  object_size            192
+  on_violation           report
+  poison                 0x6b
+  quarantine_kb          64
+  track                  1
+  stats:
+    frees                  17
+    swept                  400" ""
+run list --json --filter none
+is "list --json has what is attached" "$(grep -c -e '"swept": 400' -e '"mode": "poison"' "$dir/out")" 2
 run attached
-says "attached" 0 "dentry mode=count object_size=192 aliases=" ""
+says "attached" 0 "dentry mode=poison object_size=192 aliases=" ""
 run detach filp
 says "detach what is not attached" 1 "" "hslabctl: 'filp' is not attached"
 run detach dentry
@@ -134,6 +185,21 @@ is "faults" "$STATUS:$OUT" "0:$(cat "$trees/6.12/sys/kernel/debug/hslab/faults")
 run traces provoke
 is "traces" "$STATUS:$(sed -n 2p "$dir/out")" \
 	"0:  $(sed -n 1p "$trees/6.12/sys/kernel/debug/hslab/caches/provoke/alloc_traces")"
+
+debug=$dir/tree/sys/kernel/debug/hslab/attached/dentry
+mkdir -p "$debug"
+printf '%s\n' '3 dput+0x1/0x2' '    dput+0x1/0x2' >"$debug/free_traces"
+run traces dentry
+says "traces of what is attached" 0 "free_traces (attached):
+  3 dput+0x1/0x2
+      dput+0x1/0x2" ""
+cp -r "$dentry" "$sys/attached/provoke"
+cp -r "$debug" "$debug/../provoke"
+run traces provoke
+is "traces of a cache and of what has its name" "$STATUS:$(grep '^[a-z]' "$dir/out" | tr '\n' ' ')" \
+	"0:alloc_traces: free_traces: lifetimes: free_traces (attached): "
+run traces filp
+says "traces of what is none" 1 "" "hslabctl: 'filp' is no cache, and not attached"
 
 run prometheus
 is "prometheus" "$STATUS:$(grep -e 'live_objects{cache="provoke"}' -e 'HELP hslab_live' \
