@@ -47,7 +47,16 @@ _hslabctl()
 				words=$(_hslabctl_attached) ;;
 		faults:2)	words="-f" ;;
 		seal:2)		words="--yes" ;;
-		diff:* | save:* | apply:* | check-config:*)
+		apply:*)
+			if [ "${COMP_WORDS[COMP_CWORD - 1]}" = --cache ]; then
+				words=$(_hslabctl_caches)
+			elif [[ $word == -* ]]; then
+				words=--cache
+			else
+				mapfile -t COMPREPLY < <(compgen -f -- "$word")
+				return
+			fi ;;
+		diff:* | save:* | check-config:*)
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return ;;
 		esac

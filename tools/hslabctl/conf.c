@@ -7,8 +7,10 @@
  * for the keys that profiles leave alone.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,18 +131,46 @@ static bool conf_read(struct conf *conf, const char *file)
 	return good;
 }
 
-static int conf_read_all(struct conf *conf, int argc, char **argv)
+static int is_conf(const struct dirent *entry)
 {
+	const char *end = strrchr(entry->d_name, '.');
+
+	return end && end > entry->d_name && entry->d_name[0] != '.' &&
+	       !strcmp(end, ".conf");
+}
+
+/* Those of /etc/hslab, in the order of their names; a folder without any is fine. */
+static bool conf_read_folder(struct conf *conf)
+{
+	struct dirent **entries;
+	int i, nr = scandir(tree_conf, &entries, is_conf, alphasort);
+	bool good = true;
+
+	if (nr < 0) {
+		if (errno == ENOENT)
+			return true;
+		complain("%s: %s", tree_conf, strerror(errno));
+		return false;
+	}
+	for (i = 0; i < nr; i++) {
+		char *file = tree_path(tree_conf, "%s", entries[i]->d_name);
+
+		good = good && conf_read(conf, file);
+		free(file);
+		free(entries[i]);
+	}
+	free(entries);
+	return good;
+}
+
+static int conf_read_all(struct conf *conf, int nr, char **files)
+{
+	bool good = nr || conf_read_folder(conf);
 	int i;
 
-	if (argc < 2) {
-		complain("%s takes FILE...", argv[0]);
-		return EXIT_USAGE;
-	}
-	for (i = 1; i < argc; i++)
-		if (!conf_read(conf, argv[i]))
-			return EXIT_REFUSED;
-	return conf->errors ? EXIT_USAGE : EXIT_OK;
+	for (i = 0; good && i < nr; i++)
+		good = conf_read(conf, files[i]);
+	return !good ? EXIT_REFUSED : conf->errors ? EXIT_USAGE : EXIT_OK;
 }
 
 /* What the rules say of a cache, by policy; the values are those of the rules. */
@@ -190,40 +220,73 @@ static int conf_write(const char *folder, const char *const values[NR_POLICIES])
 int cmd_check_config(int argc, char **argv)
 {
 	struct conf conf = { NULL, 0, 0 };
-	int status = conf_read_all(&conf, argc, argv);
+	int status = conf_read_all(&conf, argc - 1, argv + 1);
 
 	conf_free(&conf);
 	return status;
 }
 
-/* Nothing is written when any line is wrong. */
-int cmd_apply(int argc, char **argv)
+static int apply_to(const struct conf *conf, const char *name)
 {
-	struct conf conf = { NULL, 0, 0 };
 	const char *values[NR_POLICIES];
-	int err, status = conf_read_all(&conf, argc, argv);
+	char *folder = tree_path("caches", "%s", name);
+	int err;
+
+	conf_find(conf, name, values);
+	err = conf_write(folder, values);
+	free(folder);
+	return err;
+}
+
+/* To the defaults and all caches, or to @cache alone. */
+static int apply(const struct conf *conf, const char *cache)
+{
+	const char *values[NR_POLICIES];
+	bool found = false;
+	int err = 0;
 	char **names;
 	size_t nr, i;
 
-	if (!status && !tree_present())
-		status = EXIT_NONE;
-	if (status) {
-		conf_free(&conf);
-		return status;
+	if (!cache) {
+		conf_find(conf, "defaults", values);
+		err = conf_write("defaults", values);
 	}
-	conf_find(&conf, "defaults", values);
-	err = conf_write("defaults", values);
 	names = tree_caches("*", &nr);
 	for (i = 0; i < nr; i++) {
-		char *folder = tree_path("caches", "%s", names[i]);
-
-		conf_find(&conf, names[i], values);
-		err |= conf_write(folder, values);
-		free(folder);
+		if (cache && strcmp(cache, names[i]))
+			continue;
+		err |= apply_to(conf, names[i]);
+		found = true;
 	}
 	tree_free_names(names, nr);
-	conf_free(&conf);
+	if (cache && !found) {
+		complain("no cache '%s'", cache);
+		return EXIT_USAGE;
+	}
 	return err ? EXIT_REFUSED : EXIT_OK;
+}
+
+/* Nothing is written when any line is wrong. */
+int cmd_apply(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "cache", required_argument, NULL, 'c' },
+		{ }
+	};
+	struct conf conf = { NULL, 0, 0 };
+	const char *cache = NULL;
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "c:", longs, NULL)) >= 0) {
+		if (c != 'c')
+			return EXIT_USAGE;
+		cache = optarg;
+	}
+	status = conf_read_all(&conf, argc - optind, argv + optind);
+	if (!status)
+		status = tree_present() ? apply(&conf, cache) : EXIT_NONE;
+	conf_free(&conf);
+	return status;
 }
 
 /* A line with all policies of a folder but the profile, which follows from them. */

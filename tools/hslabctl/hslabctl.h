@@ -30,6 +30,7 @@ void complain(const char *fmt, ...)
 /* tree.c: the files of /sys/kernel/hslab and /sys/kernel/debug/hslab */
 extern const char *tree_sysfs;
 extern const char *tree_debugfs;
+extern const char *tree_conf;	/* where hslab.conf files are */
 
 bool tree_present(void);
 char *tree_path(const char *base, const char *fmt, ...)

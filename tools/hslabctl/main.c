@@ -68,10 +68,13 @@ static const struct command commands[] = {
 	{ "prometheus", cmd_prometheus, "", "print the counts in Prometheus' text format", "" },
 	{ "save", cmd_save, "FILE", "write all policies to an hslab.conf",
 	  "FILE may be - for the standard output." },
-	{ "apply", cmd_apply, "FILE...", "set policies as hslab.conf files say",
-	  "Later lines and files count more. Nothing is written when a line is wrong." },
-	{ "check-config", cmd_check_config, "FILE...", "look for errors in hslab.conf files",
-	  "Needs no hslab." },
+	{ "apply", cmd_apply, "[--cache NAME] [FILE...]",
+	  "set policies as hslab.conf files say",
+	  "Without a FILE: those in /etc/hslab whose names end in .conf, sorted by name.\n"
+	  "Later lines and files count more. Nothing is written when a line is wrong.\n"
+	  "--cache: of that cache alone, for one that has just appeared." },
+	{ "check-config", cmd_check_config, "[FILE...]", "look for errors in hslab.conf files",
+	  "Without a FILE: in those of apply. Needs no hslab." },
 };
 
 void complain(const char *fmt, ...)
@@ -125,12 +128,15 @@ static const struct command *find_command(const char *name)
 static void set_root(const char *root)
 {
 	/* kept until the end */
-	static char *sysfs, *debugfs;
+	static char *sysfs, *debugfs, *conf;
 
 	free(sysfs);
 	free(debugfs);
+	free(conf);
 	sysfs = tree_path(root, "sys/kernel/hslab");
 	debugfs = tree_path(root, "sys/kernel/debug/hslab");
+	conf = tree_path(root, "etc/hslab");
+	tree_conf = conf;
 	tree_sysfs = sysfs;
 	tree_debugfs = debugfs;
 }

@@ -15,6 +15,7 @@
 
 const char *tree_sysfs = "/sys/kernel/hslab";
 const char *tree_debugfs = "/sys/kernel/debug/hslab";
+const char *tree_conf = "/etc/hslab";
 
 /* Is there an hslab? If not, says so. */
 bool tree_present(void)

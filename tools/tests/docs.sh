@@ -56,6 +56,8 @@ is "complete a key of attaching" "$(complete_words hslabctl attach cred m)" "mod
 is "complete a key of what is attached" \
 	"$(complete_words hslabctl attached set dentry q)" "quarantine_kb="
 is "complete set" "$(complete_words hslabctl attached s)" "set"
+is "complete an option" "$(complete_words hslabctl apply -)" "--cache"
+is "complete the cache of --cache" "$(complete_words hslabctl apply --cache h)" "hslab-64"
 is "complete a file" "$(cd "$tools" && complete_words hslabctl apply ma)" "man"
 
 if ! command -v zsh >/dev/null; then
@@ -84,5 +86,7 @@ is "zsh: complete a profile" "$(offer hslabctl profile all pa)" "paranoid"
 is "zsh: complete a key of attaching" "$(offer hslabctl attach cred m)" "mode="
 is "zsh: complete a key of what is attached" \
 	"$(offer hslabctl attached set dentry q)" "quarantine_kb="
+is "zsh: complete an option" "$(offer hslabctl apply -)" "--cache"
+is "zsh: complete the cache of --cache" "$(offer hslabctl apply --cache h)" "hslab-64"
 is "zsh: complete a file" "$(offer hslabctl apply ma)" "files"
 ktap_end

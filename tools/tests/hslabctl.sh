@@ -256,6 +256,40 @@ has provoke-b check 1
 has provoke-b verify head
 is "defaults have pin=7" "$(cat "$dir/tree/sys/kernel/hslab/defaults/pin")" 7
 
+conf=$dir/tree/etc/hslab
+run apply
+says "apply without files" 0 "" ""
+mkdir -p "$conf"
+echo 'provoke* verify=off' >"$conf/9.conf"
+echo 'provoke* verify=full poison=0x11' >"$conf/10.conf"
+echo 'provoke* poison=0x22' >"$conf/b.conf"
+echo 'defaults pin=9' >"$conf/a.conf"
+echo 'provoke* wrong=1' | tee "$conf/.conf" "$conf/.9.conf" "$conf/z.conf~" "$conf/z.conf.dpkg-old" >"$conf/zconf"
+echo zero >"$caches/provoke-b/poison"
+run apply --cache provoke
+says "apply --cache" 0 "" ""
+has provoke verify off
+has provoke poison 0x22
+has provoke-b poison zero
+is "apply --cache leaves the defaults" "$(cat "$dir/tree/sys/kernel/hslab/defaults/pin")" 7
+run apply --cache provoke-b "$conf/10.conf"
+is "apply --cache with a FILE" "$STATUS:$(cat "$caches/provoke-b/verify" "$caches/provoke-b/poison")" "0:full0x11"
+for name in none defaults 'prov*' ../defaults; do
+	run apply --cache "$name"
+	says "apply --cache $name" 1 "" "hslabctl: no cache '$name'"
+done
+run apply
+says "apply all of /etc/hslab" 0 "" ""
+has provoke-b poison 0x22
+has provoke-b verify off
+is "defaults have pin=9" "$(cat "$dir/tree/sys/kernel/hslab/defaults/pin")" 9
+echo 'zero=1' >"$conf/c.conf"
+run check-config
+says "check-config of /etc/hslab" 1 "" "$conf/c.conf:1: no pattern, expected PATTERN KEY=VALUE...
+$conf/c.conf:1: nothing to set, expected PATTERN KEY=VALUE..."
+run apply --cash provoke
+is "apply with a wrong option" "$STATUS:$(grep -c cash "$dir/err")" 1:1
+
 run save "$dir/saved.conf"
 is "save" "$STATUS" 0
 run set all zero=1 quarantine_kb=64
