@@ -30,6 +30,17 @@ says()
 	is "$1" "$STATUS:$OUT:$ERR" "$2:$3:$4"
 }
 
+# follows NAME OUT: wait until what faults -f has printed is OUT.
+follows()
+{
+	tries=0
+	until [ "$(cat "$dir/followed")" = "$2" ] || [ $tries -eq 300 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	is "$1" "$(cat "$dir/followed")" "$2"
+}
+
 # has CACHE KEY VALUE
 has()
 {
@@ -182,6 +193,31 @@ run stores provoke
 is "why a cache shares with another or not" "$(grep '^hslab-64:' "$dir/out")" "hslab-64: merge policy differs"
 run faults
 is "faults" "$STATUS:$OUT" "0:$(cat "$trees/6.12/sys/kernel/debug/hslab/faults")"
+# The kernel keeps the last reports only: the first go while others come.
+faults=$dir/tree/sys/kernel/debug/hslab/faults
+# report SECONDS...: reports, as they are in the file
+report()
+{
+	for second; do
+		printf '[%5d.000000]\nBUG: hslab: %s\n  more of %s\n' $second $second $second
+	done
+}
+report 1 2 >"$faults"
+$ctl --root "$dir/tree" faults -f >"$dir/followed" 2>"$dir/err" </dev/null &
+follower=$!
+follows "faults -f: those that are there" "$(report 1 2)"
+report 2 3 4 >"$dir/faults"
+mv "$dir/faults" "$faults"
+follows "faults -f: those that come" "$(report 1 2 3 4)"
+report 8 9 >"$dir/faults"
+mv "$dir/faults" "$faults"
+follows "faults -f: when all are new" "$(report 1 2 3 4 8 9)"
+rm "$faults"
+STATUS=0
+wait $follower || STATUS=$?
+is "faults -f: until they are gone" "$STATUS:$(cat "$dir/err")" \
+	"2:hslabctl: $faults: No such file or directory"
+cp "$trees/6.12/sys/kernel/debug/hslab/faults" "$faults"
 run traces provoke
 is "traces" "$STATUS:$(sed -n 2p "$dir/out")" \
 	"0:  $(sed -n 1p "$trees/6.12/sys/kernel/debug/hslab/caches/provoke/alloc_traces")"
