@@ -332,6 +332,35 @@ run set all zero=1 quarantine_kb=64
 run apply "$dir/saved.conf"
 run save "$dir/again.conf"
 is "save, apply, save" "$(diff "$dir/saved.conf" "$dir/again.conf")" ""
+umask 027
+run save "$dir/mode.conf"
+is "the mode of a new file" "$(stat -c %a "$dir/mode.conf")" 640
+umask 022
+ln -s saved.conf "$dir/link.conf"
+chmod 604 "$dir/saved.conf"
+echo old >"$dir/saved.conf"
+exec 4<"$dir/saved.conf"
+run save "$dir/link.conf"
+is "save by a link" "$STATUS:$(cmp "$dir/saved.conf" "$dir/again.conf" 2>&1)" "0:"
+is "the mode of a file that was there" "$(stat -c %a "$dir/saved.conf")" 604
+is "who has the old file open reads it" "$(cat <&4)" old
+exec 4<&-
+mv "$caches/provoke-b/track" "$dir"
+run save "$dir/link.conf"
+says "save what cannot be read" 2 "" "hslabctl: $caches/provoke-b/track: No such file or directory"
+is "what was saved before is kept" "$(cmp "$dir/saved.conf" "$dir/again.conf" 2>&1)" ""
+mv "$dir/track" "$caches/provoke-b"
+run save "$dir/none/x.conf"
+says "save where no folder is" 2 "" "hslabctl: $dir/none/x.conf: No such file or directory"
+is "save more than there is room for" \
+	"$(trap '' XFSZ; ulimit -f 0; $ctl --root "$dir/tree" save "$dir/link.conf" 2>&1 || echo "status $?")" \
+	"hslabctl: $dir/saved.conf: File too large
+status 2"
+is "what was saved before is still kept" "$(cmp "$dir/saved.conf" "$dir/again.conf" 2>&1)" ""
+ln -s /proc/self/fd/1 "$dir/pipe.conf"
+is "save to a pipe" "$($ctl --root "$dir/tree" save "$dir/pipe.conf")" "$(cat "$dir/again.conf")"
+is "the link to it" "$(readlink "$dir/pipe.conf")" /proc/self/fd/1
+is "nothing temporary is left" "$(find "$dir" -name '*.conf.*' ! -name '*.dpkg-old')" ""
 
 run shw
 says "an unknown command" 1 "" "hslabctl: unknown command 'shw'; did you mean 'show'?"
