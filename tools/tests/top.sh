@@ -27,10 +27,18 @@ screen_has()
 	succeeds "$1" grep -q -e "$2" <<<"$screen"
 }
 
-# names: the first words of what the screen has below the headings
-names()
+# names_are NAME LINES EXPECTED: wait until these lines of the screen begin with EXPECTED;
+# it may be seen half drawn.
+names_are()
 {
-	sed -n '3,5s/ .*//p' <<<"$screen" | tr '\n' ' '
+	local i names
+	for i in {1..300}; do
+		screen=$(tmux -S "$dir/tmux" capture-pane -p 2>/dev/null)
+		names=$(sed -n "$2s/ .*//p" <<<"$screen" | paste -s -d ' ')
+		[ "$names" = "$3" ] && break
+		sleep 0.1
+	done
+	is "$1" "$names" "$3"
 }
 
 keys()
@@ -114,16 +122,16 @@ is "80x24: the headings" "$(sed -n 2p <<<"$screen")" \
 is "80x24: all lines are used" "$(sed -n 23p <<<"$screen" | cut -d ' ' -f 1)" z26
 keys v
 screen_has "key v" ', by faults'
-is "by faults" "$(names)" "provoke a-name-that-is-long hslab-64 "
+names_are "by faults" 3,5 "provoke a-name-that-is-long hslab-64"
 keys c NPage
 screen_has "a page down" '^z39 '
-is "the last caches" "$(sed -n '3p;23p' <<<"$screen" | cut -d ' ' -f 1 | tr '\n' ' ')" "z19 z39 "
+names_are "the last caches" 3,23 "$(echo z{19..39})"
 keys Home
 screen_has "back to the first" '^a-name'
 echo 77 >"$caches/z11/stats/peak"
 keys p Space
 screen_has "space reads the counts" '^z11 .* 77 '
-is "by peak" "$(names)" "z11 provoke a-name-that-is-long "
+names_are "by peak" 3,5 "z11 provoke a-name-that-is-long"
 succeeds "what it says of the time" grep -q ', by peak, over [0-9]*\.[0-9]* s' <<<"$screen"
 tmux -S "$dir/tmux" resize-window -x 100 -y 10
 screen_has "100x10: the name has room" '^a-name-that-is-longer-than-its-column  *0 '
