@@ -23,6 +23,7 @@ help:
 	@echo '  dkms-remove       take it back'
 	@echo '  tools             build hslabctl, in out/tools'
 	@echo '  install-tools     install it, with its manual pages (DESTDIR, PREFIX=/usr)'
+	@echo '  deb               build the Debian packages, in out/deb'
 	@echo '  clean             remove what was built'
 	@echo 'In virtual machines, on stock Debian kernels (KERNELS="$(KERNELS)"):'
 	@echo '  demo              see hslab at work'
@@ -63,6 +64,9 @@ dkms-install:
 dkms-remove:
 	dkms remove hslab/$(version) --all
 	$(RM) -r $(dkms-src)
+
+deb:
+	@scripts/deb
 
 demo:
 	@scripts/demo $(KERNEL)
@@ -105,4 +109,4 @@ docs:
 	@scripts/docs
 
 .PHONY: all help modules modules_install tools install-tools clean dkms-copy dkms-install \
-	dkms-remove demo check peers torture bench compare answers slab-memory shell lint docs
+	dkms-remove deb demo check peers torture bench compare answers slab-memory shell lint docs
