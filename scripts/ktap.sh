@@ -21,6 +21,7 @@ run_test()
 	else
 		sed 's/^/# /' "$tmp/log"
 		echo "not ok $nr $name"
+		# shellcheck disable=SC2034 # the script ends with it
 		failed=1
 	fi
 }
