@@ -22,7 +22,7 @@ help:
 	@echo '  dkms-install      hand it to DKMS: built again for every new kernel (KVER=$(KVER))'
 	@echo '  dkms-remove       take it back'
 	@echo '  tools             build hslabctl, in out/tools'
-	@echo '  install-tools     install it, with its manual pages (DESTDIR, PREFIX=/usr)'
+	@echo '  install-tools     install it, with manual pages, systemd unit, udev rule (DESTDIR, PREFIX=/usr)'
 	@echo '  deb               build the Debian packages, in out/deb'
 	@echo '  clean             remove what was built'
 	@echo 'In virtual machines, on stock Debian kernels (KERNELS="$(KERNELS)"):'
