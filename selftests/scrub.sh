@@ -98,9 +98,14 @@ stat_of pages scrubbed
 is "and again" "$VALUE" $((2 * sum))
 stat_of pages scrubs
 is "scrubs are counted" "$VALUE" 3
-stat_of pages scrub_ns
-[ "$VALUE" -gt "$ns" ] && VALUE="more"
-is "time is counted" "$VALUE" more
+# Where the TSC is unstable, local_clock() stands still once a tick is late.
+more_ns()
+{
+	scrub
+	stat_of pages scrub_ns
+	[ "$VALUE" -gt "$ns" ]
+}
+succeeds "time is counted" within 10000 more_ns
 faults
 is "nothing was reported" $((VALUE - before)) 0
 for value in 0 2 "" "1 1"; do
