@@ -246,6 +246,8 @@ static int hslab_cache_enter(struct hslab_cache *cache,
 		pr_warn("cache %s: there is one of that name\n", cache->name);
 		return -EEXIST;
 	}
+	hslab_rules_apply(&cache->policy, cache->name);
+	cache->action = cache->policy.on_violation;
 	err = idr_alloc_cyclic(&hslab_ids, cache, 1, HSLAB_CACHES_MAX + 1,
 			       GFP_KERNEL);
 	if (err < 0)
@@ -290,7 +292,6 @@ static int hslab_cache_fill_in(struct hslab_cache *cache, const char *name,
 		hslab_policy_set(&cache->policy,
 				 &hslab_fields[HSLAB_FIELD_MERGE], "never");
 	cache->policy.poison_typesafe |= args->poison_typesafe;
-	cache->action = cache->policy.on_violation;
 	return 0;
 }
 

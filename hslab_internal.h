@@ -615,6 +615,11 @@ void hslab_policy_complain(const char *who,
 u64 hslab_policy_word(const struct hslab_policy *policy,
 		      const struct hslab_cache *cache);
 
+/* hslab_rules.c */
+int hslab_rules_set(const char *buf, size_t count);
+int hslab_rules_show(char *buf);
+void hslab_rules_apply(struct hslab_policy *policy, const char *name);
+
 /* hslab_report.c */
 void hslab_faults_tracks(void (*fn)(const struct hslab_track *track, void *arg),
 			 void *arg);

@@ -267,6 +267,21 @@ static ssize_t profile_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ? err : count;
 }
 
+/* What caches start with, by their names. */
+static ssize_t rules_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	return hslab_rules_show(buf);
+}
+
+static ssize_t rules_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	int err = hslab_rules_set(buf, count);
+
+	return err ? err : count;
+}
+
 /* Empty all quarantines. */
 static ssize_t purge_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *buf, size_t count)
@@ -308,6 +323,7 @@ static ssize_t seal_store(struct kobject *kobj, struct kobj_attribute *attr,
 static struct kobj_attribute hslab_top_version = __ATTR_RO(version);
 static struct kobj_attribute hslab_top_faults = __ATTR_RO(faults);
 static struct kobj_attribute hslab_top_profile = __ATTR_RW(profile);
+static struct kobj_attribute hslab_top_rules = __ATTR_RW(rules);
 static struct kobj_attribute hslab_top_purge = __ATTR_WO(purge);
 static struct kobj_attribute hslab_top_seal = __ATTR_RW(seal);
 
@@ -315,6 +331,7 @@ static struct attribute *hslab_top_attrs[] = {
 	&hslab_top_version.attr,
 	&hslab_top_faults.attr,
 	&hslab_top_profile.attr,
+	&hslab_top_rules.attr,
 	&hslab_top_purge.attr,
 	&hslab_top_seal.attr,
 	NULL

@@ -16,6 +16,9 @@ EXPORT(hslab_intact);
 EXPORT(hslab_first_bad);
 EXPORT(hslab_first_bad_fill);
 
+/* hslab_cache.c */
+EXPORT(hslab_cache_make);
+
 /* hslab_ctor.c */
 EXPORT(hslab_store_of_ctor);
 
@@ -50,6 +53,10 @@ EXPORT(hslab_recall);
 
 /* hslab_event.c */
 EXPORT_TRACEPOINT_SYMBOL_GPL(violation);
+
+/* hslab_rules.c */
+EXPORT(hslab_rules_set);
+EXPORT(hslab_rules_show);
 
 /* hslab_seal.c */
 EXPORT(hslab_loosened);

@@ -12,7 +12,7 @@ cd "${0%/*}" || exit 1
 . ./ktap.sh
 
 [ $# -gt 0 ] ||
-	set -- load sysfs abi stats violations policies quarantine toggles \
+	set -- load sysfs abi stats violations policies rules quarantine toggles \
 		hotplug readers torture track rcu pin scrub bucket \
 		usercopy	# last: it leaves a kernel that has said BUG
 ktap_begin

@@ -95,6 +95,7 @@ for folder in $P $D; do
 done
 put $P/poison_typesafe 1
 put $D/poison_typesafe 0
+put $SYS/rules "none-* track=1; none-a pin=1"
 succeeds "the defaults can be loosened" put $D/poison off
 put $D/poison 0x6b
 # All caches but the last could become paranoid.
@@ -156,6 +157,10 @@ before=$VALUE
 is_not "there is a quarantine" "$before" 0
 is "purge" "$(tries $SYS/purge 1)" "Operation not permitted"
 is "shrink" "$(tries $P/shrink 1)" "Operation not permitted"
+is "rules" "$(tries $SYS/rules 'none-* track=1') $(tries $SYS/rules '')" \
+	"Operation not permitted Operation not permitted"
+succeeds "but the same" put $SYS/rules "none-*  track=1
+none-a pin=1;"
 is "but not what is no 1" "$(tries $P/shrink 2) $(tries $SYS/purge 2)" \
 	"Invalid argument Invalid argument"
 stat_of provoke quarantined

@@ -57,7 +57,7 @@ find $SYS -type f >/tmp/files
 while read -r file; do
 	nr=$((nr + 1))
 	case $file in
-	*/shrink | */scrub | */purge | */attach | */detach | */sweep)
+	*/shrink | */scrub | */purge | */attach | */detach | */sweep | */rules)
 		continue
 		;;
 	esac
@@ -74,7 +74,7 @@ bad=$(find $SYS -type f -exec stat -c '%a %n' {} + | awk '
 		n = split($2, part, "/")
 		mode = 444
 		if (part[n] ~ /^(profile|merge|poison|zero|verify|check|on_violation)$/ ||
-		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe|seal|mode)$/)
+		    part[n] ~ /^(quarantine_kb|pin|track|scrub_interval_ms|poison_typesafe|seal|mode|rules)$/)
 			mode = 644
 		if (part[n] ~ /^(shrink|scrub|purge|attach|detach|sweep)$/)
 			mode = 200
