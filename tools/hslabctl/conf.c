@@ -4,7 +4,8 @@
  *
  * A line is PATTERN KEY=VALUE...; for each cache and key the last line counts whose
  * pattern matches. A profile takes the place of all that lines before it say, but
- * for the keys that profiles leave alone.
+ * for the keys that profiles leave alone. A backslash takes the meaning of what comes
+ * after it, so that every name can be written.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -21,7 +22,7 @@
 #include "hslabctl.h"
 
 struct rule {
-	char *pattern;
+	char *pattern;		/* NULL: of the defaults */
 	struct setting *settings;
 	int nr;
 };
@@ -72,34 +73,56 @@ static void conf_setting(struct conf *conf, struct rule *rule, const char *word,
 		return;
 	}
 	rule->nr++;
-	if (setting->policy == POLICY_PROFILE &&
-	    !strcmp(rule->pattern, "defaults"))
+	if (setting->policy == POLICY_PROFILE && !rule->pattern)
 		conf_error(conf, file, line,
 			   "defaults have no profile, expected single policies");
+}
+
+/* Where in @text one of @letters is, or its end; a backslash hides what is after it. */
+static char *conf_span(char *text, const char *letters)
+{
+	while (*text && !strchr(letters, *text))
+		text += 1 + (*text == '\\' && !strchr("\r\n", text[1]));
+	return text;
+}
+
+/* The next word of a line, which @rest is behind then; NULL at its end. */
+static char *conf_word(char **rest)
+{
+	char *word = *rest + strspn(*rest, " \t\r\n");
+	char *end = conf_span(word, " \t\r\n#");
+
+	*rest = end + (*end && *end != '#');
+	if (*end == '#')
+		**rest = '\0';
+	*end = '\0';
+	return end > word ? word : NULL;
 }
 
 static void conf_line(struct conf *conf, char *text, const char *file,
 		      unsigned int line)
 {
 	struct rule rule = { NULL, NULL, 0 };
-	char *word, *rest = NULL;
+	char *word = conf_word(&text);
 
-	text[strcspn(text, "#")] = '\0';
-	word = strtok_r(text, " \t\r\n", &rest);
 	if (!word)
 		return;
-	if (strchr(word, '='))
+	if (*conf_span(word, "="))
 		conf_error(conf, file, line,
 			   "no pattern, expected PATTERN KEY=VALUE...");
-	rule.pattern = strdup(word);
-	while ((word = strtok_r(NULL, " \t\r\n", &rest)))
+	if (strcmp(word, "defaults")) {
+		rule.pattern = strdup(word);
+		if (!rule.pattern)
+			abort();
+	}
+	while ((word = conf_word(&text)))
 		conf_setting(conf, &rule, word, file, line);
 	if (!rule.settings)
 		conf_error(conf, file, line,
 			   "nothing to set, expected PATTERN KEY=VALUE...");
 	conf->rules = realloc(conf->rules,
 			      (conf->nr + 1) * sizeof(*conf->rules));
-	if (!rule.pattern || !conf->rules)
+	if (!conf->rules)
 		abort();
 	conf->rules[conf->nr++] = rule;
 }
@@ -176,21 +199,22 @@ static int conf_read_all(struct conf *conf, int nr, char **files)
 	return !good ? EXIT_REFUSED : conf->errors ? EXIT_USAGE : EXIT_OK;
 }
 
-/* What the rules say of a cache, by policy; the values are those of the rules. */
+/*
+ * What the rules say of a cache, or of the defaults (NULL), by policy; the values are
+ * those of the rules.
+ */
 static void conf_find(const struct conf *conf, const char *name,
 		      const char *values[NR_POLICIES])
 {
-	bool defaults = !strcmp(name, "defaults");
 	size_t i;
 	int j, k;
 
 	memset(values, 0, NR_POLICIES * sizeof(*values));
 	for (i = 0; i < conf->nr; i++) {
 		const struct rule *rule = &conf->rules[i];
-		bool same = !strcmp(rule->pattern, "defaults");
 
-		if (defaults != same ||
-		    (!defaults && fnmatch(rule->pattern, name, 0)))
+		if (!name != !rule->pattern ||
+		    (name && fnmatch(rule->pattern, name, 0)))
 			continue;
 		for (j = 0; j < rule->nr; j++) {
 			int policy = rule->settings[j].policy;
@@ -251,7 +275,7 @@ static int apply(const struct conf *conf, const char *cache)
 	size_t nr, i;
 
 	if (!cache) {
-		conf_find(conf, "defaults", values);
+		conf_find(conf, NULL, values);
 		err = conf_write("defaults", values);
 	}
 	names = tree_caches("*", &nr);
@@ -292,17 +316,25 @@ int cmd_apply(int argc, char **argv)
 	return status;
 }
 
-/* A line with all policies of a folder but the profile, which follows from them. */
-static int save_line(FILE *out, const char *name, const char *folder)
+/* A name, so that it is read as no more than that. */
+static void save_name(FILE *out, const char *name)
 {
 	const char *letter;
-	int i;
 
+	if (!strcmp(name, "defaults"))
+		putc('\\', out);
 	for (letter = name; *letter; letter++) {
-		if (strchr("*?[]\\", *letter))
+		if (strchr("*?[]\\#= \t", *letter))
 			putc('\\', out);
 		putc(*letter, out);
 	}
+}
+
+/* The policies of a folder but the profile, which follows from them; ends the line. */
+static int save_policies(FILE *out, const char *folder)
+{
+	int i;
+
 	for (i = POLICY_PROFILE + 1; i < NR_POLICIES; i++) {
 		char *path = tree_path(tree_sysfs, "%s/%s", folder,
 				       policies[i].name);
@@ -328,12 +360,14 @@ static int save_all(FILE *out)
 	int err;
 
 	fputs("# Written by hslabctl save; see hslab.conf(5).\n", out);
-	err = save_line(out, "defaults", "defaults");
+	fputs("defaults", out);
+	err = save_policies(out, "defaults");
 	names = tree_caches("*", &nr);
 	for (i = 0; i < nr && !err; i++) {
 		char *folder = tree_path("caches", "%s", names[i]);
 
-		err = save_line(out, names[i], folder);
+		save_name(out, names[i]);
+		err = save_policies(out, folder);
 		free(folder);
 	}
 	tree_free_names(names, nr);

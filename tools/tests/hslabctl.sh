@@ -332,6 +332,24 @@ run set all zero=1 quarantine_kb=64
 run apply "$dir/saved.conf"
 run save "$dir/again.conf"
 is "save, apply, save" "$(diff "$dir/saved.conf" "$dir/again.conf")" ""
+for name in defaults 'a b#c=d[e]*' 'a\z'; do
+	cp -r "$caches/provoke-b" "$caches/$name"
+	echo 8 >"$caches/$name/pin"
+done
+run save "$dir/odd.conf"
+is "the names that odd caches are saved with" "$(sed -n 's/ merge=.* pin=8 .*//p' "$dir/odd.conf")" \
+	'a\ b\#c\=d\[e\]\*
+a\\z
+\defaults'
+for name in defaults 'a b#c=d[e]*' 'a\z'; do
+	echo 9 >"$caches/$name/pin"
+done
+run apply "$dir/odd.conf"
+says "apply to odd caches" 0 "" ""
+for name in defaults 'a b#c=d[e]*' 'a\z'; do
+	has "$name" pin 8
+	rm -r "${caches:?}/$name"
+done
 umask 027
 run save "$dir/mode.conf"
 is "the mode of a new file" "$(stat -c %a "$dir/mode.conf")" 640
