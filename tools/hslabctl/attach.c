@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* attach, detach, attached: kmem_caches that are not hslab's. */
+/* attach, detach, attached, sweep: kmem_caches that are not hslab's. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "hslabctl.h"
 
 /* Is there an hslab, and can it attach? If not, says so. */
-static bool can_attach(void)
+bool can_attach(void)
 {
 	char *path;
 	bool can;
@@ -25,16 +24,67 @@ static bool can_attach(void)
 	return can;
 }
 
-/* The file of what is attached, to be freed; NULL after saying that it is not. */
-static char *attached_file(const char *name, const char *file)
+static char *attached_path(const char *name, const char *file)
 {
-	char *path = tree_path(tree_sysfs, "attached/%s/%s", name, file);
+	return tree_path(tree_sysfs, "attached/%s/%s", name, file);
+}
 
-	if (!strchr(name, '/') && !access(path, F_OK))
-		return path;
-	complain("'%s' is not attached", name);
+static bool is_attached(const char *name)
+{
+	char *path = attached_path(name, "mode");
+	bool is = !strchr(name, '/') && !access(path, F_OK);
+
 	free(path);
-	return NULL;
+	return is;
+}
+
+/* Says so when it is not. */
+static bool must_be_attached(const char *name)
+{
+	bool is = is_attached(name);
+
+	if (!is)
+		complain("'%s' is not attached", name);
+	return is;
+}
+
+/* Has it such a policy already? Words are in small letters alone. */
+static bool is_set(const char *path, const char *value)
+{
+	char *text = tree_read(path);
+	bool is = text && !strcasecmp(text, value);
+
+	free(text);
+	return is;
+}
+
+static int attach_to(const char *name)
+{
+	char *path = tree_path(tree_sysfs, "attach");
+	int err = tree_write(path, name);
+
+	free(path);
+	return err;
+}
+
+/*
+ * Attach to it, unless it is attached already, and set what it has not: writing a mode
+ * or a bound empties the quarantine, though it be the same.
+ */
+int attach_apply(const char *name, const char *const values[NR_ATTACH_POLICIES])
+{
+	int i, err = 0;
+
+	if (!is_attached(name) && attach_to(name))
+		return -1;
+	for (i = 0; i < NR_ATTACH_POLICIES; i++) {
+		char *path = attached_path(name, attach_policies[i].name);
+
+		if (values[i] && !is_set(path, values[i]))
+			err |= tree_write(path, values[i]);
+		free(path);
+	}
+	return err;
 }
 
 /* In the order of the table: what a mode begins with is to be there before it. */
@@ -44,8 +94,7 @@ static int write_attached(const char *name, const struct setting *settings,
 	int policy, i, err = 0;
 
 	for (policy = 0; policy < NR_ATTACH_POLICIES; policy++) {
-		char *path = tree_path(tree_sysfs, "attached/%s/%s", name,
-				       attach_policies[policy].name);
+		char *path = attached_path(name, attach_policies[policy].name);
 
 		for (i = 0; i < nr; i++)
 			if (settings[i].policy == policy)
@@ -59,7 +108,6 @@ static int write_attached(const char *name, const struct setting *settings,
 int cmd_attach(int argc, char **argv)
 {
 	struct setting *settings;
-	char *path;
 	int status = EXIT_REFUSED;
 
 	if (argc < 2 || strchr(argv[1], '/')) {
@@ -70,14 +118,10 @@ int cmd_attach(int argc, char **argv)
 				  argc - 2);
 	if (!settings)
 		return EXIT_USAGE;
-	if (can_attach()) {
-		path = tree_path(tree_sysfs, "attach");
-		if (!tree_write(path, argv[1]))
-			status = write_attached(argv[1], settings, argc - 2);
-		free(path);
-	} else {
+	if (!can_attach())
 		status = EXIT_NONE;
-	}
+	else if (!attach_to(argv[1]))
+		status = write_attached(argv[1], settings, argc - 2);
 	settings_free(settings, argc - 2);
 	return status;
 }
@@ -94,9 +138,9 @@ static int tell_attached(int argc, char **argv, const char *file)
 	}
 	if (!can_attach())
 		return EXIT_NONE;
-	path = attached_file(argv[1], file);
-	if (!path)
+	if (!must_be_attached(argv[1]))
 		return EXIT_USAGE;
+	path = attached_path(argv[1], file);
 	status = tree_write(path, "1") ? EXIT_REFUSED : EXIT_OK;
 	free(path);
 	return status;
@@ -119,8 +163,7 @@ static void print_attached(const char *name)
 
 	printf("%s", name);
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		char *path = tree_path(tree_sysfs, "attached/%s/%s", name,
-				       files[i]);
+		char *path = attached_path(name, files[i]);
 		char *text = tree_read(path);
 
 		printf(" %s=%s", files[i], text ? text : "-");
@@ -132,28 +175,21 @@ static void print_attached(const char *name)
 
 static void list_attached(void)
 {
-	char *path = tree_path(tree_sysfs, "attached");
-	struct dirent **entries;
-	int i, nr = scandir(path, &entries, NULL, alphasort);
+	char **names;
+	size_t i, nr;
 
-	free(path);
-	for (i = 0; i < nr; i++) {
-		if (entries[i]->d_name[0] != '.')
-			print_attached(entries[i]->d_name);
-		free(entries[i]);
-	}
-	if (nr >= 0)
-		free(entries);
+	names = tree_folders("attached", "*", &nr);
+	for (i = 0; i < nr; i++)
+		print_attached(names[i]);
+	tree_free_names(names, nr);
 }
 
 static int show_attached(const char *name)
 {
-	char *path = attached_file(name, "mode");
 	json_t *attached;
 
-	if (!path)
+	if (!must_be_attached(name))
 		return EXIT_USAGE;
-	free(path);
 	attached = snapshot_attached(name);
 	show_folder(name, attached);
 	json_decref(attached);
@@ -165,19 +201,14 @@ static int set_attached(const char *name, char **words, int nr)
 	struct setting *settings = settings_parse(attach_policies,
 						  NR_ATTACH_POLICIES, words,
 						  nr);
-	char *path;
 	int status = EXIT_USAGE;
 
 	if (!settings)
 		return EXIT_USAGE;
-	if (!can_attach()) {
+	if (!can_attach())
 		status = EXIT_NONE;
-	} else {
-		path = attached_file(name, "mode");
-		if (path)
-			status = write_attached(name, settings, nr);
-		free(path);
-	}
+	else if (must_be_attached(name))
+		status = write_attached(name, settings, nr);
 	settings_free(settings, nr);
 	return status;
 }

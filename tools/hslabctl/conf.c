@@ -4,8 +4,9 @@
  *
  * A line is PATTERN KEY=VALUE...; for each cache and key the last line counts whose
  * pattern matches. A profile takes the place of all that lines before it say, but
- * for the keys that profiles leave alone. A backslash takes the meaning of what comes
- * after it, so that every name can be written.
+ * for the keys that profiles leave alone. A line attach NAME KEY=VALUE... is of what
+ * hslab is to be attached to. A backslash takes the meaning of what comes after it, so
+ * that every name can be written.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -21,8 +22,11 @@
 
 #include "hslabctl.h"
 
+enum kind { OF_CACHES, OF_DEFAULTS, OF_ATTACHED };
+
 struct rule {
-	char *pattern;		/* NULL: of the defaults */
+	enum kind kind;
+	char *name;		/* a pattern; NULL: of the defaults */
 	struct setting *settings;
 	int nr;
 };
@@ -41,7 +45,7 @@ static void conf_free(struct conf *conf)
 		while (rule->nr)
 			free(rule->settings[--rule->nr].value);
 		free(rule->settings);
-		free(rule->pattern);
+		free(rule->name);
 	}
 	free(conf->rules);
 	conf->rules = NULL;
@@ -66,14 +70,16 @@ static void conf_setting(struct conf *conf, struct rule *rule, const char *word,
 	if (!rule->settings)
 		abort();
 	setting = &rule->settings[rule->nr];
-	wrong = policy_parse(policies, NR_POLICIES, word, setting);
+	wrong = rule->kind == OF_ATTACHED ?
+		policy_parse(attach_policies, NR_ATTACH_POLICIES, word, setting) :
+		policy_parse(policies, NR_POLICIES, word, setting);
 	if (wrong) {
 		conf_error(conf, file, line, wrong);
 		free(wrong);
 		return;
 	}
 	rule->nr++;
-	if (setting->policy == POLICY_PROFILE && !rule->pattern)
+	if (rule->kind == OF_DEFAULTS && setting->policy == POLICY_PROFILE)
 		conf_error(conf, file, line,
 			   "defaults have no profile, expected single policies");
 }
@@ -99,20 +105,78 @@ static char *conf_word(char **rest)
 	return end > word ? word : NULL;
 }
 
+static void conf_add(struct conf *conf, const struct rule *rule)
+{
+	conf->rules = realloc(conf->rules,
+			      (conf->nr + 1) * sizeof(*conf->rules));
+	if (!conf->rules)
+		abort();
+	conf->rules[conf->nr++] = *rule;
+}
+
+/* What is wrong with the NAME of an attach line, or NULL. */
+static const char *conf_no_name(char *name)
+{
+	if (!name || *conf_span(name, "="))
+		return "no name, expected attach NAME [KEY=VALUE...]";
+	if (*conf_span(name, "*?["))
+		return "attach takes one name in /sys/kernel/slab, no glob";
+	if (strchr(name, '/'))
+		return "attach takes one name in /sys/kernel/slab, no path";
+	return NULL;
+}
+
+/* A copy without the backslashes. */
+static char *conf_plain(const char *word)
+{
+	char *plain = strdup(word), *to = plain;
+
+	if (!plain)
+		abort();
+	for (; *word; word++) {
+		if (*word == '\\' && word[1])
+			word++;
+		*to++ = *word;
+	}
+	*to = '\0';
+	return plain;
+}
+
+static void conf_attach_line(struct conf *conf, char *text, const char *file,
+			     unsigned int line)
+{
+	struct rule rule = { OF_ATTACHED, NULL, NULL, 0 };
+	char *word = conf_word(&text);
+	const char *wrong = conf_no_name(word);
+
+	if (wrong)
+		conf_error(conf, file, line, wrong);
+	rule.name = conf_plain(word ? word : "");
+	while ((word = conf_word(&text)))
+		conf_setting(conf, &rule, word, file, line);
+	conf_add(conf, &rule);
+}
+
 static void conf_line(struct conf *conf, char *text, const char *file,
 		      unsigned int line)
 {
-	struct rule rule = { NULL, NULL, 0 };
+	struct rule rule = { OF_CACHES, NULL, NULL, 0 };
 	char *word = conf_word(&text);
 
 	if (!word)
 		return;
+	if (!strcmp(word, "attach")) {
+		conf_attach_line(conf, text, file, line);
+		return;
+	}
 	if (*conf_span(word, "="))
 		conf_error(conf, file, line,
 			   "no pattern, expected PATTERN KEY=VALUE...");
-	if (strcmp(word, "defaults")) {
-		rule.pattern = strdup(word);
-		if (!rule.pattern)
+	if (!strcmp(word, "defaults")) {
+		rule.kind = OF_DEFAULTS;
+	} else {
+		rule.name = strdup(word);
+		if (!rule.name)
 			abort();
 	}
 	while ((word = conf_word(&text)))
@@ -120,11 +184,7 @@ static void conf_line(struct conf *conf, char *text, const char *file,
 	if (!rule.settings)
 		conf_error(conf, file, line,
 			   "nothing to set, expected PATTERN KEY=VALUE...");
-	conf->rules = realloc(conf->rules,
-			      (conf->nr + 1) * sizeof(*conf->rules));
-	if (!conf->rules)
-		abort();
-	conf->rules[conf->nr++] = rule;
+	conf_add(conf, &rule);
 }
 
 /* Read a file to the end of @conf; false when it cannot be read. */
@@ -199,27 +259,42 @@ static int conf_read_all(struct conf *conf, int nr, char **files)
 	return !good ? EXIT_REFUSED : conf->errors ? EXIT_USAGE : EXIT_OK;
 }
 
-/*
- * What the rules say of a cache, or of the defaults (NULL), by policy; the values are
- * those of the rules.
- */
-static void conf_find(const struct conf *conf, const char *name,
-		      const char *values[NR_POLICIES])
+static bool rule_matches(const struct rule *rule, enum kind kind, const char *name)
 {
-	size_t i;
-	int j, k;
+	if (rule->kind != kind)
+		return false;
+	switch (kind) {
+	case OF_CACHES:
+		return !fnmatch(rule->name, name, 0);
+	case OF_ATTACHED:
+		return !strcmp(rule->name, name);
+	default:
+		return true;
+	}
+}
 
-	memset(values, 0, NR_POLICIES * sizeof(*values));
+/*
+ * What the rules say of a cache, of the defaults (@name is NULL), or of what is attached,
+ * by policy; the values are those of the rules.
+ */
+static void conf_find(const struct conf *conf, enum kind kind, const char *name,
+		      const char **values, size_t nr)
+{
+	size_t i, k;
+	int j;
+
+	memset(values, 0, nr * sizeof(*values));
 	for (i = 0; i < conf->nr; i++) {
 		const struct rule *rule = &conf->rules[i];
 
-		if (!name != !rule->pattern ||
-		    (name && fnmatch(rule->pattern, name, 0)))
+		if (!rule_matches(rule, kind, name))
 			continue;
 		for (j = 0; j < rule->nr; j++) {
 			int policy = rule->settings[j].policy;
+			bool profile = kind != OF_ATTACHED &&
+				       policy == POLICY_PROFILE;
 
-			for (k = 0; policy == POLICY_PROFILE && k < NR_POLICIES; k++)
+			for (k = 0; profile && k < nr; k++)
 				if (!policy_kept_by_profile(k))
 					values[k] = NULL;
 			values[policy] = rule->settings[j].value;
@@ -259,13 +334,39 @@ static int apply_to(const struct conf *conf, const char *name)
 	char *folder = tree_path("caches", "%s", name);
 	int err;
 
-	conf_find(conf, name, values);
+	conf_find(conf, OF_CACHES, name, values, NR_POLICIES);
 	err = conf_write(folder, values);
 	free(folder);
 	return err;
 }
 
-/* To the defaults and all caches, or to @cache alone. */
+/* What the rules attach to; each name once, where it is first. */
+static int apply_attached(const struct conf *conf)
+{
+	const char *values[NR_ATTACH_POLICIES];
+	bool can = false;
+	size_t i, j;
+	int err = 0;
+
+	for (i = 0; i < conf->nr; i++) {
+		const char *name = conf->rules[i].name;
+
+		if (conf->rules[i].kind != OF_ATTACHED)
+			continue;
+		can = can || can_attach();
+		if (!can)
+			return -1;
+		for (j = 0; !rule_matches(&conf->rules[j], OF_ATTACHED, name);)
+			j++;
+		if (j < i)
+			continue;
+		conf_find(conf, OF_ATTACHED, name, values, NR_ATTACH_POLICIES);
+		err |= attach_apply(name, values);
+	}
+	return err;
+}
+
+/* To the defaults, all caches and what is attached, or to @cache alone. */
 static int apply(const struct conf *conf, const char *cache)
 {
 	const char *values[NR_POLICIES];
@@ -275,7 +376,7 @@ static int apply(const struct conf *conf, const char *cache)
 	size_t nr, i;
 
 	if (!cache) {
-		conf_find(conf, NULL, values);
+		conf_find(conf, OF_DEFAULTS, NULL, values, NR_POLICIES);
 		err = conf_write("defaults", values);
 	}
 	names = tree_caches("*", &nr);
@@ -286,6 +387,8 @@ static int apply(const struct conf *conf, const char *cache)
 		found = true;
 	}
 	tree_free_names(names, nr);
+	if (!cache)
+		err |= apply_attached(conf);
 	if (cache && !found) {
 		complain("no cache '%s'", cache);
 		return EXIT_USAGE;
@@ -321,7 +424,7 @@ static void save_name(FILE *out, const char *name)
 {
 	const char *letter;
 
-	if (!strcmp(name, "defaults"))
+	if (!strcmp(name, "defaults") || !strcmp(name, "attach"))
 		putc('\\', out);
 	for (letter = name; *letter; letter++) {
 		if (strchr("*?[]\\#= \t", *letter))
@@ -330,14 +433,14 @@ static void save_name(FILE *out, const char *name)
 	}
 }
 
-/* The policies of a folder but the profile, which follows from them; ends the line. */
-static int save_policies(FILE *out, const char *folder)
+/* The policies of a table, as a folder has them; ends the line. */
+static int save_policies(FILE *out, const char *folder, const struct policy *table,
+			 int nr)
 {
 	int i;
 
-	for (i = POLICY_PROFILE + 1; i < NR_POLICIES; i++) {
-		char *path = tree_path(tree_sysfs, "%s/%s", folder,
-				       policies[i].name);
+	for (i = 0; i < nr; i++) {
+		char *path = tree_path(tree_sysfs, "%s/%s", folder, table[i].name);
 		char *value = tree_read(path);
 
 		if (!value) {
@@ -345,7 +448,7 @@ static int save_policies(FILE *out, const char *folder)
 			free(path);
 			return -1;
 		}
-		fprintf(out, " %s=%s", policies[i].name, value);
+		fprintf(out, " %s=%s", table[i].name, value);
 		free(value);
 		free(path);
 	}
@@ -353,24 +456,41 @@ static int save_policies(FILE *out, const char *folder)
 	return 0;
 }
 
-static int save_all(FILE *out)
+/* A line for each folder in "caches" or "attached"; begins with @word. */
+static int save_folders(FILE *out, const char *where, const char *word,
+			const struct policy *table, int nr_policies)
 {
 	char **names;
 	size_t nr, i;
-	int err;
+	int err = 0;
 
-	fputs("# Written by hslabctl save; see hslab.conf(5).\n", out);
-	fputs("defaults", out);
-	err = save_policies(out, "defaults");
-	names = tree_caches("*", &nr);
+	names = tree_folders(where, "*", &nr);
 	for (i = 0; i < nr && !err; i++) {
-		char *folder = tree_path("caches", "%s", names[i]);
+		char *folder = tree_path(where, "%s", names[i]);
 
+		fputs(word, out);
 		save_name(out, names[i]);
-		err = save_policies(out, folder);
+		err = save_policies(out, folder, table, nr_policies);
 		free(folder);
 	}
 	tree_free_names(names, nr);
+	return err;
+}
+
+/* But for the profiles, which follow from the other policies. */
+static int save_all(FILE *out)
+{
+	const struct policy *single = policies + POLICY_PROFILE + 1;
+	const int nr = NR_POLICIES - POLICY_PROFILE - 1;
+	int err;
+
+	fputs("# Written by hslabctl save; see hslab.conf(5).\ndefaults", out);
+	err = save_policies(out, "defaults", single, nr);
+	if (!err)
+		err = save_folders(out, "caches", "", single, nr);
+	if (!err)
+		err = save_folders(out, "attached", "attach ", attach_policies,
+				   NR_ATTACH_POLICIES);
 	return err;
 }
 

@@ -37,6 +37,7 @@ char *tree_path(const char *base, const char *fmt, ...)
 	__printf(2, 3);
 char *tree_read(const char *path);
 int tree_write(const char *path, const char *value);
+char **tree_folders(const char *where, const char *pattern, size_t *nr);
 char **tree_caches(const char *pattern, size_t *nr);
 void tree_free_names(char **names, size_t nr);
 
@@ -83,6 +84,10 @@ void snapshot_hint(void);
 struct setting *settings_parse(const struct policy *table, int nr_policies,
 			       char **words, int nr);
 void settings_free(struct setting *settings, int nr);
+
+/* attach.c; values are by policy, NULL for those that are to stay. */
+bool can_attach(void);
+int attach_apply(const char *name, const char *const values[NR_ATTACH_POLICIES]);
 
 /* list.c */
 void show_folder(const char *name, const json_t *folder);

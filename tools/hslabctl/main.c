@@ -67,12 +67,13 @@ static const struct command commands[] = {
 	  "A.json and B.json are what list --json has printed." },
 	{ "prometheus", cmd_prometheus, "", "print the counts in Prometheus' text format", "" },
 	{ "save", cmd_save, "FILE", "write all policies to an hslab.conf",
-	  "FILE may be - for the standard output." },
+	  "And what hslab is attached to. FILE may be - for the standard output." },
 	{ "apply", cmd_apply, "[--cache NAME] [FILE...]",
 	  "set policies as hslab.conf files say",
 	  "Without a FILE: those in /etc/hslab whose names end in .conf, sorted by name.\n"
 	  "Later lines and files count more. Nothing is written when a line is wrong.\n"
-	  "--cache: of that cache alone, for one that has just appeared." },
+	  "What the lines attach NAME name is attached to. --cache: only set that cache,\n"
+	  "for one that has just appeared." },
 	{ "check-config", cmd_check_config, "[FILE...]", "look for errors in hslab.conf files",
 	  "Without a FILE: in those of apply. Needs no hslab." },
 };

@@ -124,10 +124,10 @@ static int tree_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The caches whose names match, sorted; @nr is 0 when none does. */
-char **tree_caches(const char *pattern, size_t *nr)
+/* The folders in @where whose names match, sorted; @nr is 0 when none does. */
+char **tree_folders(const char *where, const char *pattern, size_t *nr)
 {
-	char *path = tree_path(tree_sysfs, "caches");
+	char *path = tree_path(tree_sysfs, "%s", where);
 	DIR *dir = opendir(path);
 	char **names = NULL;
 	struct dirent *entry;
@@ -148,6 +148,11 @@ char **tree_caches(const char *pattern, size_t *nr)
 	if (*nr)
 		qsort(names, *nr, sizeof(*names), tree_compare);
 	return names;
+}
+
+char **tree_caches(const char *pattern, size_t *nr)
+{
+	return tree_folders("caches", pattern, nr);
 }
 
 void tree_free_names(char **names, size_t nr)

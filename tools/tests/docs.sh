@@ -29,6 +29,13 @@ is "hslabctl(8) has each command" \
 is "hslab.conf(5) has each key" \
 	"$(sed -n 's/^\.It Ic //p' "$tools/man/hslab.conf.5" | sort | tr '\n' ' ')" \
 	"$(cd "$HSLABCTL_SYSFS/defaults" && printf '%s\n' * profile | sort | tr '\n' ' ')"
+is "hslab.conf(5) has each key of attach lines, and what it takes" \
+	"$(sed -n '/^\.It Cm /{s///;N;s/\n/ /;p}' "$tools/man/hslab.conf.5")" \
+	"$(echo 'attach x =' | hslabctl check-config - 2>&1 | sed 's/.* one of //' | tr -d ' ' |
+		tr ',' '\n' | while read -r key; do
+			echo "attach x $key=" | hslabctl check-config - 2>&1 |
+				sed "s/.*, expected /$key /"
+		done)"
 # What is told of the module is what it has.
 is "hslab(4) has each parameter" \
 	"$(sed -n 's/^\.It Cm //p' "$tools/man/hslab.4" | sort)" \

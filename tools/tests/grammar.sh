@@ -49,14 +49,20 @@ attach_fields()
 		sed "s/%d/$(number HSLAB_ATTACH_KB_MAX)/" | sort
 }
 
+# conf_attach KEY=VALUE: a line of hslab.conf
+conf_attach()
+{
+	echo "attach x $1" | "$ctl" check-config -
+}
+
 # takes COMMAND...: what hslabctl says that it takes, in the form of fields
 takes()
 {
 	local name
-	"$ctl" "$@" '=' 2>&1 | sed -n 's/.*expected one of //p' | tr -d ' ' | tr ',' '\n' |
+	"$@" '=' 2>&1 | sed -n 's/.*expected one of //p' | tr -d ' ' | tr ',' '\n' |
 		while read -r name; do
 			printf '%s\t' "$name"
-			"$ctl" "$@" "$name=?" 2>&1 | sed 's/.*, expected //;t;s/.*, expected//'
+			"$@" "$name=?" 2>&1 | sed 's/.*, expected //;t;s/.*, expected//'
 		done
 }
 
@@ -115,8 +121,9 @@ words()
 }
 
 ktap_begin
-is "the policies of a cache" "$(takes set x)" "$(fields)"
-is "the policies of what is attached" "$(takes attach x | sort)" "$(attach_fields)"
+is "the policies of a cache" "$(takes "$ctl" set x)" "$(fields)"
+is "the policies of what is attached" "$(takes "$ctl" attach x | sort)" "$(attach_fields)"
+is "hslab.conf has the same" "$(takes conf_attach | sort)" "$(attach_fields)"
 
 profiles=$(sed -n 's/^\t{ "\([a-z]*\)", {.*/\1/p' "$top/hslab_policy.c")
 # POLICY, and the names that the kernel has for its values

@@ -203,6 +203,7 @@ report()
 	done
 }
 report 1 2 >"$faults"
+: >"$dir/followed"
 $ctl --root "$dir/tree" faults -f >"$dir/followed" 2>"$dir/err" </dev/null &
 follower=$!
 follows "faults -f: those that are there" "$(report 1 2)"
@@ -332,7 +333,7 @@ run set all zero=1 quarantine_kb=64
 run apply "$dir/saved.conf"
 run save "$dir/again.conf"
 is "save, apply, save" "$(diff "$dir/saved.conf" "$dir/again.conf")" ""
-for name in defaults 'a b#c=d[e]*' 'a\z'; do
+for name in attach defaults 'a b#c=d[e]*' 'a\z'; do
 	cp -r "$caches/provoke-b" "$caches/$name"
 	echo 8 >"$caches/$name/pin"
 done
@@ -340,13 +341,14 @@ run save "$dir/odd.conf"
 is "the names that odd caches are saved with" "$(sed -n 's/ merge=.* pin=8 .*//p' "$dir/odd.conf")" \
 	'a\ b\#c\=d\[e\]\*
 a\\z
+\attach
 \defaults'
-for name in defaults 'a b#c=d[e]*' 'a\z'; do
+for name in attach defaults 'a b#c=d[e]*' 'a\z'; do
 	echo 9 >"$caches/$name/pin"
 done
 run apply "$dir/odd.conf"
 says "apply to odd caches" 0 "" ""
-for name in defaults 'a b#c=d[e]*' 'a\z'; do
+for name in attach defaults 'a b#c=d[e]*' 'a\z'; do
 	has "$name" pin 8
 	rm -r "${caches:?}/$name"
 done
@@ -380,6 +382,89 @@ is "save to a pipe" "$($ctl --root "$dir/tree" save "$dir/pipe.conf")" "$(cat "$
 is "the link to it" "$(readlink "$dir/pipe.conf")" /proc/self/fd/1
 is "nothing temporary is left" "$(find "$dir" -name '*.conf.*' ! -name '*.dpkg-old')" ""
 
+# Lines of what hslab is attached to: dentry is, and filp was the last to be asked for.
+cat >"$dir/bad.conf" <<'CONF'
+attach
+attach mode=wipe	# no name
+attach kmalloc-* mode=wipe
+attach ../caches/x
+attach cred mod=wipe mode=quaratine
+attach cred verify=full quarantine_kb=0 poison=zero
+attach cred x
+attach cred
+\attach mode=wipe
+CONF
+run check-config "$dir/bad.conf"
+says "check-config: attach" 1 "" "$dir/bad.conf:1: no name, expected attach NAME [KEY=VALUE...]
+$dir/bad.conf:2: no name, expected attach NAME [KEY=VALUE...]
+$dir/bad.conf:3: attach takes one name in /sys/kernel/slab, no glob
+$dir/bad.conf:4: attach takes one name in /sys/kernel/slab, no path
+$dir/bad.conf:5: unknown policy 'mod', expected one of on_violation, poison, track, quarantine_kb, mode; did you mean 'mode'?
+$dir/bad.conf:5: bad value of mode 'quaratine', expected count, wipe, poison or quarantine; did you mean 'quarantine'?
+$dir/bad.conf:6: unknown policy 'verify', expected one of on_violation, poison, track, quarantine_kb, mode
+$dir/bad.conf:6: bad value of quarantine_kb '0', expected KiB, 1 to 1048576
+$dir/bad.conf:6: bad value of poison 'zero', expected a byte: 0x00 to 0xff
+$dir/bad.conf:7: no value in 'x', expected KEY=VALUE
+$dir/bad.conf:9: unknown policy 'mode', expected one of profile, merge, poison, zero, verify, check, quarantine_kb, pin, track, scrub_interval_ms, poison_typesafe, on_violation"
+
+# attached_has NAME VALUE: of dentry: mode, quarantine_kb, poison, track, on_violation
+attached_has()
+{
+	is "$1" "$(for file in mode quarantine_kb poison track on_violation; do
+		printf '%s ' "$(cat "$dentry/$file")"
+	done)" "$2 "
+}
+for word in mode=quarantine quarantine_kb=64 poison=0xa5 track=1 on_violation=report; do
+	echo "${word#*=}" >"$dentry/${word%%=*}"
+done
+cp -r "$dentry" "$sys/attached/a b"
+echo 5 >"$caches/provoke/pin"
+run save "$dir/attached.conf"
+is "attached caches are saved" "$STATUS:$(grep '^attach ' "$dir/attached.conf")" \
+	'0:attach a\ b on_violation=report poison=0xa5 track=1 quarantine_kb=64 mode=quarantine
+attach dentry on_violation=report poison=0xa5 track=1 quarantine_kb=64 mode=quarantine
+attach provoke on_violation=report poison=0x6b track=1 quarantine_kb=64 mode=poison'
+cp -r "$sys/attached" "$dir/attached"
+touch -d @0 "$dentry"/*
+run apply "$dir/attached.conf"
+is "what an attached cache has is not written again" \
+	"$STATUS:$(find "$dentry" -maxdepth 1 -type f -newermt @0):$(diff -r "$sys/attached" "$dir/attached")" "0::"
+cat >"$dir/attached.conf" <<'CONF'
+attach dentry mode=wipe track=0
+provoke pin=6
+attach dentry mode=poison poison=0xA5
+attach dentry quarantine_kb=128	# of another line, the mode stays
+CONF
+run apply --cache provoke "$dir/attached.conf"
+attached_has "apply --cache leaves what is attached" "quarantine 64 0xa5 1 report"
+run apply "$dir/attached.conf"
+says "apply to what is attached" 0 "" ""
+attached_has "the last line counts, for each key" "poison 128 0xa5 0 report"
+is "it is not attached again" "$(cat "$sys/attach")" dentry
+is "what is not written in other letters" "$(stat -c %Y "$dentry/poison")" 0
+has provoke pin 6
+sed -i '1i attach cred mode=wipe\nattach cred track=1' "$dir/attached.conf"
+rm "$sys/attach"
+run apply "$dir/attached.conf"
+says "apply where hslab cannot attach" 2 "" "hslabctl: this hslab cannot attach"
+mkdir "$sys/attach"
+echo 0 >"$caches/provoke/pin"
+echo count >"$dentry/mode"
+run apply "$dir/attached.conf"
+says "apply what the kernel refuses to attach to" 2 "" "hslabctl: $sys/attach: 'cred' refused: Is a directory"
+has provoke pin 6
+attached_has "the rest is applied" "poison 128 0xa5 0 report"
+rmdir "$sys/attach"
+: >"$sys/attach"
+run apply "$dir/attached.conf"
+is "apply attaches what is not attached yet" "$STATUS:$(cat "$sys/attach"):$ERR" \
+	"2:cred:hslabctl: $sys/attached/cred/track: '1' refused: No such file or directory
+hslabctl: $sys/attached/cred/mode: 'wipe' refused: No such file or directory"
+echo 'attach a\ b mode=wipe' >"$dir/attached.conf"
+run apply "$dir/attached.conf"
+is "a name with a blank" "$STATUS:$(cat "$sys/attached/a b/mode")" 0:wipe
+rm -r "$sys/attached/a b"
+
 run shw
 says "an unknown command" 1 "" "hslabctl: unknown command 'shw'; did you mean 'show'?"
 run
@@ -401,8 +486,8 @@ i=0 odd=
 while [ $i -lt 40 ]; do
 	i=$((i + 1))
 	awk -v seed=$i 'BEGIN { srand(seed)
-		split("provoke|*|=|zero|merge=|group=|0x|profile=|fast|#|[|\\|,|\t|\n| |999999999999|-", w, "|")
-		for (n = 0; n < 60; n++) printf "%s", w[1 + int(rand() * 18)] }' >"$dir/fuzz.conf"
+		split("provoke|attach |*|=|zero|merge=|group=|0x|profile=|fast|#|[|\\|,|\t|\n| |999999999999|-", w, "|")
+		for (n = 0; n < 60; n++) printf "%s", w[1 + int(rand() * 19)] }' >"$dir/fuzz.conf"
 	run check-config "$dir/fuzz.conf"
 	[ "$STATUS" -le 1 ] || odd="$odd $i:$STATUS"
 done
