@@ -11,14 +11,11 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "hslabctl.h"
 
@@ -494,92 +491,9 @@ static int save_all(FILE *out)
 	return err;
 }
 
-/* Who had the file before finds it as it was, or whole; the mode stays. */
-static FILE *save_open(const char *file, char *temporary)
-{
-	mode_t mode = umask(0);
-	struct stat info;
-	FILE *out;
-	int fd;
-
-	umask(mode);
-	mode = stat(file, &info) ? 0666 & ~mode : info.st_mode & 07777;
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	out = fchmod(fd, mode) ? NULL : fdopen(fd, "w");
-	if (!out) {
-		close(fd);
-		unlink(temporary);
-	}
-	return out;
-}
-
-/* Write a temporary file beside @file, and put it in the place of that. */
-static int save_file(const char *file)
-{
-	char *temporary;
-	FILE *out;
-	int err;
-
-	if (asprintf(&temporary, "%s.XXXXXX", file) < 0)
-		abort();
-	out = save_open(file, temporary);
-	if (!out) {
-		complain("%s: %s", file, strerror(errno));
-		free(temporary);
-		return -1;
-	}
-	err = save_all(out);
-	if (!err && (fflush(out) || fsync(fileno(out)) ||
-		     rename(temporary, file))) {
-		complain("%s: %s", file, strerror(errno));
-		err = -1;
-	}
-	fclose(out);
-	if (err)
-		unlink(temporary);
-	free(temporary);
-	return err;
-}
-
-/*
- * The file that is to be replaced, links followed, to be freed; NULL for what is to be
- * written to: a pipe, a device, or what has no path.
- */
-static char *save_replaces(const char *name)
-{
-	struct stat info;
-
-	if (lstat(name, &info))
-		return errno == ENOENT ? strdup(name) : NULL;
-	if (stat(name, &info) || !S_ISREG(info.st_mode))
-		return NULL;
-	return realpath(name, NULL);
-}
-
-static int save_to(const char *name)
-{
-	char *file = save_replaces(name);
-	FILE *out;
-	int err;
-
-	if (file) {
-		err = save_file(file);
-		free(file);
-		return err;
-	}
-	out = fopen(name, "we");
-	err = out ? save_all(out) : -1;
-	if (!out || (fclose(out) && !err)) {
-		complain("%s: %s", name, strerror(errno));
-		err = -1;
-	}
-	return err;
-}
-
 int cmd_save(int argc, char **argv)
 {
+	struct output output;
 	int err;
 
 	if (argc != 2) {
@@ -588,6 +502,8 @@ int cmd_save(int argc, char **argv)
 	}
 	if (!tree_present())
 		return EXIT_NONE;
-	err = strcmp(argv[1], "-") ? save_to(argv[1]) : save_all(stdout);
-	return err ? EXIT_REFUSED : EXIT_OK;
+	if (output_open(&output, argv[1]))
+		return EXIT_REFUSED;
+	err = save_all(output.file);
+	return output_close(&output, !err) ? EXIT_REFUSED : EXIT_OK;
 }

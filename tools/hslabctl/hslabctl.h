@@ -2,8 +2,8 @@
 /*
  * hslabctl: what its files have of each other.
  *
- * tree.c and policy.c are leaves; snapshot.c reads through tree.c; each command is
- * in the file of its noun; main.c has the table of commands.
+ * tree.c, policy.c and output.c are leaves; snapshot.c reads through tree.c; each
+ * command is in the file of its noun; main.c has the table of commands.
  */
 #ifndef HSLABCTL_H
 #define HSLABCTL_H
@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define __printf(a, b)	__attribute__((__format__(printf, a, b)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -71,6 +72,16 @@ bool policy_kept_by_profile(int policy);
 const char *near_name(const char *word, const char *const *names, size_t nr);
 void complain_unknown(const char *what, const char *name,
 		      const char *const *names, size_t nr, const char *instead);
+
+/* output.c */
+struct output {
+	FILE *file;		/* to write to */
+	char *path;		/* NULL: the standard output */
+	char *temporary;	/* to be renamed to path; NULL: path is written to */
+};
+
+int output_open(struct output *output, const char *name);
+int output_close(struct output *output, bool good);
 
 /* snapshot.c */
 json_t *snapshot_cache(const char *name);
