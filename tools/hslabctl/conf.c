@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hslab.conf: check-config, apply and save.
+ * hslab.conf: reading it, and check-config.
  *
  * A line is PATTERN KEY=VALUE...; for each cache and key the last line counts whose
  * pattern matches. A profile takes the place of all that lines before it say, but
@@ -12,29 +12,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hslabctl.h"
+#include "conf.h"
 
-enum kind { OF_CACHES, OF_DEFAULTS, OF_ATTACHED };
-
-struct rule {
-	enum kind kind;
-	char *name;		/* a pattern; NULL: of the defaults */
-	struct setting *settings;
-	int nr;
-};
-
-struct conf {
-	struct rule *rules;
-	size_t nr;
-	unsigned int errors;
-};
-
-static void conf_free(struct conf *conf)
+void conf_free(struct conf *conf)
 {
 	while (conf->nr) {
 		struct rule *rule = &conf->rules[--conf->nr];
@@ -246,7 +230,7 @@ static bool conf_read_folder(struct conf *conf)
 	return good;
 }
 
-static int conf_read_all(struct conf *conf, int nr, char **files)
+int conf_read_all(struct conf *conf, int nr, char **files)
 {
 	bool good = nr || conf_read_folder(conf);
 	int i;
@@ -256,7 +240,7 @@ static int conf_read_all(struct conf *conf, int nr, char **files)
 	return !good ? EXIT_REFUSED : conf->errors ? EXIT_USAGE : EXIT_OK;
 }
 
-static bool rule_matches(const struct rule *rule, enum kind kind, const char *name)
+bool rule_matches(const struct rule *rule, enum kind kind, const char *name)
 {
 	if (rule->kind != kind)
 		return false;
@@ -274,7 +258,7 @@ static bool rule_matches(const struct rule *rule, enum kind kind, const char *na
  * What the rules say of a cache, of the defaults (@name is NULL), or of what is attached,
  * by policy; the values are those of the rules.
  */
-static void conf_find(const struct conf *conf, enum kind kind, const char *name,
+void conf_find(const struct conf *conf, enum kind kind, const char *name,
 		      const char **values, size_t nr)
 {
 	size_t i, k;
@@ -299,23 +283,6 @@ static void conf_find(const struct conf *conf, enum kind kind, const char *name,
 	}
 }
 
-/* Write what a folder of policies is to have; a profile is the first of them. */
-static int conf_write(const char *folder, const char *const values[NR_POLICIES])
-{
-	int i, err = 0;
-
-	for (i = 0; i < NR_POLICIES; i++) {
-		char *path;
-
-		if (!values[i])
-			continue;
-		path = tree_path(tree_sysfs, "%s/%s", folder, policies[i].name);
-		err |= tree_write(path, values[i]);
-		free(path);
-	}
-	return err;
-}
-
 int cmd_check_config(int argc, char **argv)
 {
 	struct conf conf = { NULL, 0, 0 };
@@ -323,187 +290,4 @@ int cmd_check_config(int argc, char **argv)
 
 	conf_free(&conf);
 	return status;
-}
-
-static int apply_to(const struct conf *conf, const char *name)
-{
-	const char *values[NR_POLICIES];
-	char *folder = tree_path("caches", "%s", name);
-	int err;
-
-	conf_find(conf, OF_CACHES, name, values, NR_POLICIES);
-	err = conf_write(folder, values);
-	free(folder);
-	return err;
-}
-
-/* What the rules attach to; each name once, where it is first. */
-static int apply_attached(const struct conf *conf)
-{
-	const char *values[NR_ATTACH_POLICIES];
-	bool can = false;
-	size_t i, j;
-	int err = 0;
-
-	for (i = 0; i < conf->nr; i++) {
-		const char *name = conf->rules[i].name;
-
-		if (conf->rules[i].kind != OF_ATTACHED)
-			continue;
-		can = can || can_attach();
-		if (!can)
-			return -1;
-		for (j = 0; !rule_matches(&conf->rules[j], OF_ATTACHED, name);)
-			j++;
-		if (j < i)
-			continue;
-		conf_find(conf, OF_ATTACHED, name, values, NR_ATTACH_POLICIES);
-		err |= attach_apply(name, values);
-	}
-	return err;
-}
-
-/* To the defaults, all caches and what is attached, or to @cache alone. */
-static int apply(const struct conf *conf, const char *cache)
-{
-	const char *values[NR_POLICIES];
-	bool found = false;
-	int err = 0;
-	char **names;
-	size_t nr, i;
-
-	if (!cache) {
-		conf_find(conf, OF_DEFAULTS, NULL, values, NR_POLICIES);
-		err = conf_write("defaults", values);
-	}
-	names = tree_caches("*", &nr);
-	for (i = 0; i < nr; i++) {
-		if (cache && strcmp(cache, names[i]))
-			continue;
-		err |= apply_to(conf, names[i]);
-		found = true;
-	}
-	tree_free_names(names, nr);
-	if (!cache)
-		err |= apply_attached(conf);
-	if (cache && !found) {
-		complain("no cache '%s'", cache);
-		return EXIT_USAGE;
-	}
-	return err ? EXIT_REFUSED : EXIT_OK;
-}
-
-/* Nothing is written when any line is wrong. */
-int cmd_apply(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "cache", required_argument, NULL, 'c' },
-		{ }
-	};
-	struct conf conf = { NULL, 0, 0 };
-	const char *cache = NULL;
-	int c, status;
-
-	while ((c = getopt_long(argc, argv, "c:", longs, NULL)) >= 0) {
-		if (c != 'c')
-			return EXIT_USAGE;
-		cache = optarg;
-	}
-	status = conf_read_all(&conf, argc - optind, argv + optind);
-	if (!status)
-		status = tree_present() ? apply(&conf, cache) : EXIT_NONE;
-	conf_free(&conf);
-	return status;
-}
-
-/* A name, so that it is read as no more than that. */
-static void save_name(FILE *out, const char *name)
-{
-	const char *letter;
-
-	if (!strcmp(name, "defaults") || !strcmp(name, "attach"))
-		putc('\\', out);
-	for (letter = name; *letter; letter++) {
-		if (strchr("*?[]\\#= \t", *letter))
-			putc('\\', out);
-		putc(*letter, out);
-	}
-}
-
-/* The policies of a table, as a folder has them; ends the line. */
-static int save_policies(FILE *out, const char *folder, const struct policy *table,
-			 int nr)
-{
-	int i;
-
-	for (i = 0; i < nr; i++) {
-		char *path = tree_path(tree_sysfs, "%s/%s", folder, table[i].name);
-		char *value = tree_read(path);
-
-		if (!value) {
-			complain("%s: %s", path, strerror(errno));
-			free(path);
-			return -1;
-		}
-		fprintf(out, " %s=%s", table[i].name, value);
-		free(value);
-		free(path);
-	}
-	putc('\n', out);
-	return 0;
-}
-
-/* A line for each folder in "caches" or "attached"; begins with @word. */
-static int save_folders(FILE *out, const char *where, const char *word,
-			const struct policy *table, int nr_policies)
-{
-	char **names;
-	size_t nr, i;
-	int err = 0;
-
-	names = tree_folders(where, "*", &nr);
-	for (i = 0; i < nr && !err; i++) {
-		char *folder = tree_path(where, "%s", names[i]);
-
-		fputs(word, out);
-		save_name(out, names[i]);
-		err = save_policies(out, folder, table, nr_policies);
-		free(folder);
-	}
-	tree_free_names(names, nr);
-	return err;
-}
-
-/* But for the profiles, which follow from the other policies. */
-static int save_all(FILE *out)
-{
-	const struct policy *single = policies + POLICY_PROFILE + 1;
-	const int nr = NR_POLICIES - POLICY_PROFILE - 1;
-	int err;
-
-	fputs("# Written by hslabctl save; see hslab.conf(5).\ndefaults", out);
-	err = save_policies(out, "defaults", single, nr);
-	if (!err)
-		err = save_folders(out, "caches", "", single, nr);
-	if (!err)
-		err = save_folders(out, "attached", "attach ", attach_policies,
-				   NR_ATTACH_POLICIES);
-	return err;
-}
-
-int cmd_save(int argc, char **argv)
-{
-	struct output output;
-	int err;
-
-	if (argc != 2) {
-		complain("save takes one FILE, or - for the standard output");
-		return EXIT_USAGE;
-	}
-	if (!tree_present())
-		return EXIT_NONE;
-	if (output_open(&output, argv[1]))
-		return EXIT_REFUSED;
-	err = save_all(output.file);
-	return output_close(&output, !err) ? EXIT_REFUSED : EXIT_OK;
 }
