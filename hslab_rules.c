@@ -38,13 +38,27 @@ static void hslab_rules_free(struct hslab_rules *rules)
 	kfree(rules);
 }
 
+/* As strsep(), but that a backslash takes the meaning from what comes after it. */
+static char *hslab_next_part(char **rest, const char *ends)
+{
+	char *part = *rest, *end = part;
+
+	if (!part)
+		return NULL;
+	while (*end && !strchr(ends, *end))
+		end += *end == '\\' && end[1] && end[1] != '\n' ? 2 : 1;
+	*rest = *end ? end + 1 : NULL;
+	*end = '\0';
+	return part;
+}
+
 /* The next word of a line, NULL at its end. */
 static char *hslab_next_word(char **line)
 {
 	char *word;
 
 	do {
-		word = strsep(line, " \t");
+		word = hslab_next_part(line, " \t");
 	} while (word && !*word);
 	return word;
 }
@@ -114,7 +128,7 @@ static struct hslab_rules *hslab_rules_parse(const char *buf, size_t count)
 		return ERR_PTR(-ENOMEM);
 	}
 	rules->text = text;
-	while (!err && (line = strsep(&text, "\n;")))
+	while (!err && (line = hslab_next_part(&text, "\n;")))
 		err = hslab_rules_add_line(rules, line);
 	if (err) {
 		hslab_rules_free(rules);

@@ -41,6 +41,9 @@ static const struct rules_case rules_cases[] = {
 	{ "rules*", "rules\\* pin=1", "pin", "1" },
 	{ "rules-a", "rules\\* pin=1", "pin", "0" },
 	{ "rules a", "rules?a pin=1", "pin", "1" },
+	{ "rules a", "rules\\ a pin=1", "pin", "1" },
+	{ "rules;a", "rules\\;a pin=1", "pin", "1" },
+	{ "rules\\", "rules\\\\ pin=1", "pin", "1" },
 	{ "rules-a", "* pin=1\nrules-a pin=2", "pin", "2" },
 	{ "rules-a", "rules-a pin=1;* pin=2", "pin", "2" },
 	{ "rules-a", "rules-a pin=1 pin=2", "pin", "2" },
@@ -90,6 +93,7 @@ static const char *const wrong_cases[] = {
 	"a pin=1;b",
 	"a pin=1\nb pin=1 ping=1",
 	"a profile=custom",
+	"a\\\nb pin=1",
 };
 
 static void wrong_desc(const char *const *text, char *desc)

@@ -47,6 +47,7 @@ _hslabctl()
 				words=$(_hslabctl_attached) ;;
 		faults:2)	words="-f" ;;
 		seal:2)		words="--yes" ;;
+		rules:2)	words="set clear" ;;
 		apply:*)
 			if [ "${COMP_WORDS[COMP_CWORD - 1]}" = --cache ]; then
 				words=$(_hslabctl_caches)

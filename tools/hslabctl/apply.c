@@ -72,8 +72,9 @@ static int apply(const struct conf *conf, const char *cache)
 	size_t nr, i;
 
 	if (!cache) {
+		err = rules_apply(conf);
 		conf_find(conf, OF_DEFAULTS, NULL, values, NR_POLICIES);
-		err = conf_write("defaults", values);
+		err |= conf_write("defaults", values);
 	}
 	names = tree_caches("*", &nr);
 	for (i = 0; i < nr; i++) {

@@ -107,6 +107,21 @@ static const char *conf_no_name(char *name)
 	return NULL;
 }
 
+/* A pattern, with a backslash before those of @letters that have none. */
+void pattern_print(FILE *out, const char *pattern, size_t len,
+		   const char *letters)
+{
+	const char *end = pattern + len;
+
+	for (; pattern < end; pattern++) {
+		if (*pattern == '\\' && pattern + 1 < end)
+			putc(*pattern++, out);
+		else if (strchr(letters, *pattern))
+			putc('\\', out);
+		putc(*pattern, out);
+	}
+}
+
 /* A copy without the backslashes. */
 static char *conf_plain(const char *word)
 {
@@ -138,8 +153,9 @@ static void conf_attach_line(struct conf *conf, char *text, const char *file,
 	conf_add(conf, &rule);
 }
 
-static void conf_line(struct conf *conf, char *text, const char *file,
-		      unsigned int line)
+/* Read a line, which is written to; what is wrong with it is told, and counted. */
+void conf_line(struct conf *conf, char *text, const char *file,
+	       unsigned int line)
 {
 	struct rule rule = { OF_CACHES, NULL, NULL, 0 };
 	char *word = conf_word(&text);

@@ -21,9 +21,16 @@ struct conf {
 };
 
 int conf_read_all(struct conf *conf, int nr, char **files);
+void conf_line(struct conf *conf, char *text, const char *file,
+	       unsigned int line);
 void conf_free(struct conf *conf);
+void pattern_print(FILE *out, const char *pattern, size_t len,
+		   const char *letters);
 bool rule_matches(const struct rule *rule, enum kind kind, const char *name);
 void conf_find(const struct conf *conf, enum kind kind, const char *name,
 	       const char **values, size_t nr);
+
+/* rules.c */
+int rules_apply(const struct conf *conf);
 
 #endif /* CONF_H */

@@ -109,6 +109,7 @@ int cmd_show(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
+int cmd_rules(int argc, char **argv);
 int cmd_purge(int argc, char **argv);
 int cmd_seal(int argc, char **argv);
 int cmd_stores(int argc, char **argv);

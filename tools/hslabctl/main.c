@@ -58,6 +58,10 @@ static const struct command commands[] = {
 	  "With a NAME: all about it. KEY as for attach." },
 	{ "sweep", cmd_sweep, "NAME", "fill what is free already of what is attached",
 	  "As its mode fills what is freed." },
+	{ "rules", cmd_rules, "[set RULE...|clear]",
+	  "show or replace what caches to come start with",
+	  "RULE is 'PATTERN KEY=VALUE...', a line of hslab.conf for caches. set takes the\n"
+	  "place of all rules there are. apply sets the lines of its files." },
 	{ "scrub", cmd_scrub, "[CACHE|GLOB|all]",
 	  "verify what is quarantined or pinned", "" },
 	{ "purge", cmd_purge, "", "empty all quarantines", "" },

@@ -1,24 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0
 /* save: all policies, as an hslab.conf. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hslabctl.h"
+#include "conf.h"
 
-/* A name, so that it is read as no more than that. */
-static void save_name(FILE *out, const char *name)
+static bool is_word(const char *name, size_t len)
 {
-	const char *letter;
+	static const char *const words[] = { "defaults", "attach" };
+	size_t i;
 
-	if (!strcmp(name, "defaults") || !strcmp(name, "attach"))
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (strlen(words[i]) == len && !strncmp(words[i], name, len))
+			return true;
+	return false;
+}
+
+/* A name, so that it is read as no more than that; to be freed. */
+static char *escaped(const char *name)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	if (is_word(name, strlen(name)))
 		putc('\\', out);
-	for (letter = name; *letter; letter++) {
-		if (strchr("*?[]\\#= \t", *letter))
+	for (; *name; name++) {
+		if (strchr("*?[]\\#= \t;", *name))
 			putc('\\', out);
-		putc(*letter, out);
+		putc(*name, out);
 	}
+	if (fclose(out))
+		abort();
+	return text;
+}
+
+/* Where the name of a rule ends */
+static const char *rule_end(const char *rule)
+{
+	while (*rule && *rule != ' ')
+		rule += 1 + (*rule == '\\' && rule[1]);
+	return rule;
+}
+
+/* Is a rule for one of these caches alone, which have a line each? */
+static bool is_of_one(const char *rule, char *const *names, size_t nr)
+{
+	size_t i, len = rule_end(rule) - rule;
+	bool is = false;
+
+	for (i = 0; i < nr && !is; i++) {
+		char *name = escaped(names[i]);
+
+		is = strlen(name) == len && !strncmp(name, rule, len);
+		free(name);
+	}
+	return is;
+}
+
+/* What caches to come start with. It does not matter any more for those that are there. */
+static int save_rules(FILE *out)
+{
+	char *path = tree_path(tree_sysfs, "rules"), *rest = NULL, *rule;
+	char *text = tree_read(path);
+	char **names;
+	size_t nr;
+
+	if (!text) {
+		complain("%s: %s", path, strerror(errno));
+		free(path);
+		return -1;
+	}
+	free(path);
+	names = tree_caches("*", &nr);
+	for (rule = strtok_r(text, "\n", &rest); rule;
+	     rule = strtok_r(NULL, "\n", &rest)) {
+		const char *end = rule_end(rule);
+
+		if (is_of_one(rule, names, nr))
+			continue;
+		if (is_word(rule, end - rule))
+			putc('\\', out);
+		pattern_print(out, rule, end - rule, "#=");
+		fprintf(out, "%s\n", end);
+	}
+	tree_free_names(names, nr);
+	free(text);
+	return 0;
 }
 
 /* The policies of a table, as a folder has them; ends the line. */
@@ -56,8 +129,10 @@ static int save_folders(FILE *out, const char *where, const char *word,
 	for (i = 0; i < nr && !err; i++) {
 		char *folder = tree_path(where, "%s", names[i]);
 
-		fputs(word, out);
-		save_name(out, names[i]);
+		char *name = escaped(names[i]);
+
+		fprintf(out, "%s%s", word, name);
+		free(name);
 		err = save_policies(out, folder, table, nr_policies);
 		free(folder);
 	}
@@ -74,6 +149,8 @@ static int save_all(FILE *out)
 
 	fputs("# Written by hslabctl save; see hslab.conf(5).\ndefaults", out);
 	err = save_policies(out, "defaults", single, nr);
+	if (!err)
+		err = save_rules(out);
 	if (!err)
 		err = save_folders(out, "caches", "", single, nr);
 	if (!err)

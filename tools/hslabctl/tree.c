@@ -110,7 +110,8 @@ int tree_write(const char *path, const char *value)
 	if (fd >= 0 && close(fd) && !err)
 		err = errno;
 	if (err) {
-		complain("%s: '%s' refused: %s", path, value, strerror(err));
+		complain("%s: '%.*s' refused: %s", path,
+			 (int)strcspn(value, "\n"), value, strerror(err));
 		if (kmsg >= 0)
 			tree_say_log(kmsg);
 	}

@@ -352,6 +352,75 @@ for name in attach defaults 'a b#c=d[e]*' 'a\z'; do
 	has "$name" pin 8
 	rm -r "${caches:?}/$name"
 done
+
+# Rules are the lines for caches, but for those of hslab's own, which are there.
+rules=$dir/tree/sys/kernel/hslab/rules
+cat >"$dir/rules.conf" <<'CONF'
+* verify=full	# all of them
+defaults zero=1
+hslab-64 pin=1
+provoke\ [ab;]\;c  profile=fast pin=2
+provoke-b track=1
+CONF
+echo 'x track=1' >"$rules"
+cp -r "$trees/6.12/sys/kernel/hslab/caches/hslab-64" "$caches"
+run apply --cache provoke "$dir/rules.conf"
+is "apply --cache leaves the rules" "$(cat "$rules")" "x track=1"
+run apply "$dir/rules.conf"
+is "apply writes the rules" "$(cat "$rules")" '* verify=full
+provoke\ [ab\;]\;c profile=fast pin=2
+provoke-b track=1'
+rm -r "$caches/hslab-64"
+printf '%s\n' 'attach track=1' 'defaults track=1' 'a#b\;=c\= track=1' provoke-b\ pin=1 '* pin=3' >"$rules"
+run save "$dir/rules.conf"
+is "save writes rules, but for caches that have a line" \
+	"$(sed -n '/ track=1$/p; / pin=[13]$/p' "$dir/rules.conf")" '\attach track=1
+\defaults track=1
+a\#b\;\=c\= track=1
+* pin=3'
+run apply "$dir/rules.conf"
+run save "$dir/rules.again"
+is "save, apply, save rules" "$(diff "$dir/rules.conf" "$dir/rules.again")" ""
+for i in $(seq 100); do
+	echo "widget-$i track=1 poison=0x6b verify=full"
+done >"$dir/long.conf"
+run apply "$dir/long.conf"
+says "apply more than the kernel keeps" 0 "" \
+	"hslabctl: note: 100 lines have 4192 bytes, and the kernel keeps 4095: caches to come get theirs from udev, when they are there"
+is "no rules then" "$(cat "$rules")" ""
+run rules
+says "no rules" 0 "" ""
+run rules set 'provoke* track=1   pin=2' 'x\ y;*  zero=1 # not this'
+says "rules set" 0 "" ""
+run rules
+says "rules" 0 'provoke* track=1 pin=2
+x\ y\;* zero=1' ""
+run rules set 'x zero=1' 'y zerro=1' 'zero=1'
+is "rules set, with wrong ones" "$STATUS:$(sed 's/ expected.*;//' "$dir/err")" \
+	"1:rule:2: unknown policy 'zerro', did you mean 'zero'?
+rule:3: no pattern, expected PATTERN KEY=VALUE...
+rule:3: nothing to set, expected PATTERN KEY=VALUE..."
+for rule in 'defaults zero=1' 'attach cred mode=wipe'; do
+	run rules set "$rule"
+	says "rules set '$rule'" 1 "" \
+		"hslabctl: rules are for caches, not for defaults or what is attached"
+done
+for words in "set" "sett x" "clear x" "show"; do
+	run rules $words
+	says "rules $words" 1 "" \
+		"hslabctl: rules takes set 'PATTERN KEY=VALUE...' ..., clear, or nothing"
+done
+is "they are as they were" "$(head -c 8 "$rules")" "provoke*"
+run rules clear
+says "rules clear" 0 "" ""
+is "it clears them" "$(cat "$rules")" ""
+mv "$rules" "$dir/rules"
+run rules
+says "rules that cannot be read" 2 "" "hslabctl: $rules: No such file or directory"
+run save "$dir/rules.again"
+says "save rules that cannot be read" 2 "" "hslabctl: $rules: No such file or directory"
+mv "$dir/rules" "$rules"
+run apply "$dir/saved.conf"
 umask 027
 run save "$dir/mode.conf"
 is "the mode of a new file" "$(stat -c %a "$dir/mode.conf")" 640

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rules: what caches to come start with, by their names. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+
+#define RULES_MAX	4095u	/* bytes of /sys/kernel/hslab/rules */
+
+/* Is it the name of a cache of hslab's own, which cannot come once more? */
+static bool is_internal(const char *name)
+{
+	char *path = tree_path(tree_sysfs, "caches/%s/owner", name);
+	char *owner = tree_read(path);
+	bool is = owner && !strcmp(owner, "hslab");
+
+	free(owner);
+	free(path);
+	return is;
+}
+
+/* The lines for caches, as the kernel takes them for those to come; to be freed. */
+static char *rules_text(const struct conf *conf, unsigned int *lines)
+{
+	char *text;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+	int j;
+
+	if (!out)
+		abort();
+	*lines = 0;
+	for (i = 0; i < conf->nr; i++) {
+		const struct rule *rule = &conf->rules[i];
+
+		if (rule->kind != OF_CACHES || is_internal(rule->name))
+			continue;
+		pattern_print(out, rule->name, strlen(rule->name), ";");
+		for (j = 0; j < rule->nr; j++)
+			fprintf(out, " %s=%s",
+				policies[rule->settings[j].policy].name,
+				rule->settings[j].value);
+		putc('\n', out);
+		++*lines;
+	}
+	if (!*lines)
+		putc('\n', out);	/* to write nothing would change nothing */
+	if (fclose(out))
+		abort();
+	return text;
+}
+
+/* Caches to come get theirs from the kernel, which has room for so many bytes. */
+int rules_apply(const struct conf *conf)
+{
+	char *path = tree_path(tree_sysfs, "rules");
+	unsigned int lines;
+	char *text = rules_text(conf, &lines);
+	int err;
+
+	if (strlen(text) > RULES_MAX) {
+		complain("note: %u lines have %zu bytes, and the kernel keeps %u: caches to come get theirs from udev, when they are there",
+			 lines, strlen(text), RULES_MAX);
+		strcpy(text, "\n");
+	}
+	err = tree_write(path, text);
+	free(text);
+	free(path);
+	return err;
+}
+
+static int rules_show(void)
+{
+	char *path = tree_path(tree_sysfs, "rules");
+	char *text = tree_read(path);
+
+	if (!text)
+		complain("%s: %s", path, strerror(errno));
+	else if (*text)
+		puts(text);
+	free(path);
+	if (!text)
+		return EXIT_REFUSED;
+	free(text);
+	return EXIT_OK;
+}
+
+/* Each word is a line of an hslab.conf. */
+static int rules_set(char **lines, int nr)
+{
+	struct conf conf = { NULL, 0, 0 };
+	int i, status = EXIT_OK;
+
+	for (i = 0; i < nr; i++)
+		conf_line(&conf, lines[i], "rule", i + 1);
+	for (i = 0; i < (int)conf.nr; i++)
+		if (conf.rules[i].kind != OF_CACHES) {
+			complain("rules are for caches, not for defaults or what is attached");
+			status = EXIT_USAGE;
+		}
+	if (conf.errors)
+		status = EXIT_USAGE;
+	if (!status && rules_apply(&conf))
+		status = EXIT_REFUSED;
+	conf_free(&conf);
+	return status;
+}
+
+int cmd_rules(int argc, char **argv)
+{
+	bool set = argc > 2 && !strcmp(argv[1], "set");
+
+	if (argc > 1 && !set && (argc > 2 || strcmp(argv[1], "clear"))) {
+		complain("rules takes set 'PATTERN KEY=VALUE...' ..., clear, or nothing");
+		return EXIT_USAGE;
+	}
+	if (!tree_present())
+		return EXIT_NONE;
+	if (argc == 1)
+		return rules_show();
+	return rules_set(argv + 2, argc - 2);
+}
