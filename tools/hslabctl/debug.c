@@ -9,18 +9,28 @@
 
 #include "hslabctl.h"
 
-/* Print a file of debugfs, each line behind @prefix. */
-static int print_file(const char *file, const char *prefix)
+/* A file of debugfs, to be freed; NULL after saying why not. */
+static char *read_file(const char *path)
 {
-	char *path = tree_path(tree_debugfs, "%s", file);
-	char *text = tree_read(path), *line, *next = text;
+	char *text = tree_read(path);
 
 	if (!text)
 		complain("%s: %s%s", path, strerror(errno),
 			 errno == EACCES ? ": debugfs is for root alone" : "");
+	return text;
+}
+
+/* Print a file of debugfs; with a heading, the lines are indented. */
+static int print_file(const char *file, const char *heading)
+{
+	char *path = tree_path(tree_debugfs, "%s", file);
+	char *text = read_file(path), *line, *next = text;
+
+	if (text && heading)
+		printf("%s:\n", heading);
 	while (next && *next) {
 		line = strsep(&next, "\n");
-		printf("%s%s\n", prefix, line);
+		printf("%s%s\n", heading ? "  " : "", line);
 	}
 	free(text);
 	free(path);
@@ -40,9 +50,9 @@ int cmd_stores(int argc, char **argv)
 	if (!tree_present())
 		return EXIT_NONE;
 	if (argc == 1)
-		return print_file("stores", "");
+		return print_file("stores", NULL);
 	file = tree_path("caches", "%s/merge", argv[1]);
-	status = print_file(file, "");
+	status = print_file(file, NULL);
 	free(file);
 	return status;
 }
@@ -68,7 +78,7 @@ static int follow_faults(void)
 	char *path = tree_path(tree_debugfs, "faults");
 	char *seen = strdup(""), *text;
 
-	while ((text = tree_read(path))) {
+	while ((text = read_file(path))) {
 		if (strcmp(seen, text))
 			print_new(seen, text);
 		fflush(stdout);
@@ -76,7 +86,6 @@ static int follow_faults(void)
 		seen = text;
 		sleep(1);
 	}
-	complain("%s: %s", path, strerror(errno));
 	free(seen);
 	free(path);
 	return EXIT_REFUSED;
@@ -93,7 +102,7 @@ int cmd_faults(int argc, char **argv)
 	}
 	if (!tree_present())
 		return EXIT_NONE;
-	return follow ? follow_faults() : print_file("faults", "");
+	return follow ? follow_faults() : print_file("faults", NULL);
 }
 
 /* Is there such a folder in sysfs? That of debugfs is for root alone. */
@@ -112,8 +121,7 @@ static int print_traces(const char *where, const char *name, const char *file,
 	char *path = tree_path(where, "%s/%s", name, file);
 	int status;
 
-	printf("%s:\n", heading);
-	status = print_file(path, "  ");
+	status = print_file(path, heading);
 	free(path);
 	return status;
 }

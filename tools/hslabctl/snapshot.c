@@ -164,9 +164,9 @@ long long snapshot_faults(const json_t *cache)
 	return sum;
 }
 
-/* Say once why columns are empty. */
+/* Say once why counts are missing. */
 void snapshot_hint(void)
 {
 	if (hidden)
-		complain("counts are for root alone: '-' is in their place");
+		complain("counts are for root alone, and are left out");
 }
