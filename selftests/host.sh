@@ -106,7 +106,8 @@ for test in ${alone[@]+"${alone[@]}"}; do
 dentry,skbuff_head_cache,kmalloc-256,maple_node")
 		;;
 	hslabctl)
-		programs+=(--put-program hslabctl)
+		programs+=(--put-program hslabctl
+			--put "$TOP/tools/udev/90-hslab.rules")
 		;;
 	esac
 	run "$test" --timeout 300 ${programs[@]+"${programs[@]}"}

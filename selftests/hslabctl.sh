@@ -8,10 +8,14 @@
 
 ktap_begin
 TMP=/tmp/hslabctl
+CONF=/etc/hslab/hslabctl-test.conf
+RULES=${0%/*}/../90-hslab.rules
 restore()
 {
-	rm -f $TMP.*
+	[ -z "$listener" ] || kill $listener
+	rm -f $TMP.* $CONF
 }
+listener=
 
 # ctl ARG...: its output and its status, in VALUE
 ctl()
@@ -85,6 +89,139 @@ ctl apply $TMP.conf
 is "apply" "$VALUE" "status 0"
 ctl save $TMP.again
 succeeds "all is as it was saved" cmp $TMP.conf $TMP.again
+
+#
+# WHO IS NOT ROOT
+#
+# by_nobody ARG...: as ctl, but not by root
+by_nobody()
+{
+	VALUE=$(su -s /bin/sh nobody -c "exec hslabctl $*" 2>&1 </dev/null; echo "status $?")
+}
+
+# denied FILE ARG...: a command that needs more than nobody may do
+denied()
+{
+	denied_file=$1
+	shift
+	by_nobody "$@"
+	is "not root: $*" "$VALUE" "hslabctl: $denied_file
+status 2"
+}
+
+grep -q '^nobody:' /etc/passwd 2>/dev/null ||
+	echo 'nobody:x:65534:65534:nobody:/:/bin/sh' >>/etc/passwd
+counts="hslabctl: counts are for root alone, and are left out"
+by_nobody list --filter provoke-b --columns cache,size,live,faults
+is "not root: list" "$VALUE" "cache     size live faults
+provoke-b  200    -      -
+$counts
+status 0"
+by_nobody show provoke-b
+is "not root: show" "$(row -A 9 '^  stats')" "  stats:
+$counts
+status 0"
+by_nobody prometheus
+is "not root: prometheus" "$(row -v -e '^#' -e '^status')" "$counts"
+by_nobody top -b -n 1
+is "not root: top" "$VALUE" "hslabctl: top: counts are for root alone
+status 2"
+by_nobody check-config $TMP.conf
+is "not root: check-config" "$VALUE" "status 0"
+by_nobody save -
+is "not root: save" "$VALUE" "$(cat $TMP.conf)
+status 0"
+why="Permission denied: debugfs is for root alone"
+denied "$DBG/stores: $why" stores
+denied "$DBG/caches/provoke/merge: $why" stores provoke
+denied "$DBG/faults: $why" faults
+denied "$DBG/faults: $why" faults -f
+denied "$DBG/caches/provoke/alloc_traces: $why" traces provoke
+denied "$CACHES/provoke/check: '0' refused: Permission denied" set provoke check=0
+denied "$SYS/profile: 'off' refused: Permission denied" profile off
+denied "$CACHES/provoke/scrub: '1' refused: Permission denied" scrub provoke
+denied "$SYS/purge: '1' refused: Permission denied" purge
+denied "$SYS/seal: '1' refused: Permission denied" seal --yes
+echo "provoke check=0" >$TMP.one
+denied "$CACHES/provoke/check: '0' refused: Permission denied" apply $TMP.one
+denied "/root/x.conf: Permission denied" save /root/x.conf
+
+#
+# THE RULE OF UDEV, for which busybox hears the uevents
+#
+# event, for ACTION, SUBSYSTEM and DEVPATH: do what the rule says, as udev would, and note it
+if ! [ -e $RULES ] || ! command -v uevent >/dev/null; then
+	skip "90-hslab.rules" "no $RULES here, or no uevent"
+else
+	cat >$TMP.event <<-'END'
+		#!/bin/sh
+		# the value of a key
+		key()
+		{
+			sed -n "/^ACTION/s/.*$1[=!+]=*\"\([^\"]*\)\".*/\1/p" "$RULES"
+		}
+		# like STRING PATTERN
+		like()
+		{
+			case $1 in
+			$2)	;;
+			*)	return 1 ;;
+			esac
+		}
+		kernel=$(echo "${DEVPATH##*/}" | tr '!' /)
+		if like "$ACTION" "$(key ACTION)" && like "$SUBSYSTEM" "$(key SUBSYSTEM)" &&
+			like "$DEVPATH" "$(key DEVPATH)" &&
+			! like "$kernel" "$(key KERNEL)"; then
+			run=$(key RUN)
+			run="${run%%%k*}$kernel${run#*%k}"
+			eval "$run"
+			echo "$run: $?" >>"$TMP.ran"
+		fi
+	END
+	chmod +x $TMP.event
+	export RULES TMP
+	for path in caches attached stores; do
+		ACTION=add SUBSYSTEM=hslab DEVPATH=/kernel/hslab/$path/no-such $TMP.event
+	done >/dev/null 2>&1
+	for name in "it's" 'a!b' "a b"; do
+		ACTION=add SUBSYSTEM=hslab DEVPATH=/kernel/hslab/caches/$name $TMP.event
+	done >/dev/null 2>&1
+	ACTION=change SUBSYSTEM=hslab DEVPATH=/kernel/hslab/caches/provoke $TMP.event
+	ACTION=add SUBSYSTEM=slab DEVPATH=/kernel/hslab/caches/provoke $TMP.event
+	is "90-hslab.rules: which events it is for" "$(cat $TMP.ran)" \
+		"/usr/sbin/hslabctl apply --cache 'no-such': 1
+/usr/sbin/hslabctl apply --cache 'a b': 1"
+	: >$TMP.ran
+	unload hslab_provoke
+	mkdir -p ${CONF%/*}
+	echo 'provoke-[bo]* pin=5 verify=full' >$CONF
+	uevent $TMP.event >$TMP.uevent 2>&1 &
+	listener=$!
+	# listening: to KOBJECT_UEVENT
+	listening()
+	{
+		awk -v pid=$listener '$2 == 15 && $3 == pid { found = 1 } END { exit !found }' \
+			/proc/net/netlink
+	}
+	within 10000 listening
+	insmod $MODULES/hslab_provoke.ko
+	for cache in "$CACHES"/provoke*; do
+		echo "/usr/sbin/hslabctl apply --cache '${cache##*/}': 0"
+	done >$TMP.expected
+	# ran: it was run for each of them
+	ran()
+	{
+		sort $TMP.ran | cmp -s - $TMP.expected
+	}
+	within 20000 ran
+	is "90-hslab.rules: for each new cache" "$(sort $TMP.ran)" "$(cat $TMP.expected)"
+	is "a new cache has its policy" \
+		"$(cat $CACHES/provoke-b/pin $CACHES/provoke-odd/verify $CACHES/provoke/pin | tr '\n' ' ')" "5 full 0 "
+	kill $listener
+	listener=
+	rm $CONF
+fi
+
 ctl seal --yes
 is "seal" "$VALUE" "status 0"
 ctl set provoke check=0
