@@ -6,8 +6,8 @@
 #
 # KERNELDIR is a folder that scripts/kernel printed; TEST is a name that run.sh
 # knows, or panic (in a boot of its own, as attach, attach-boot, attach-coverage,
-# attach-torture, events, seal, lockdown and hslabctl are), or init (policies with
-# init_on_alloc=0); all by default.
+# attach-torture, events, seal, lockdown and hslabctl are; hslabctl-attach has that of
+# attach), or init (policies with init_on_alloc=0); all by default.
 # perf and bpftrace go along for the test events, where this machine has them.
 # HSLAB_TORTURE is for how many seconds the test torture runs, 60 by default; a quarter
 # of it is for one part of attach-torture.
@@ -33,7 +33,7 @@ for test; do
 	panic)	panic=y ;;
 	init)	init=y ;;
 	attach | attach-boot | attach-coverage | attach-torture | events | seal | \
-	lockdown | hslabctl)
+	lockdown | hslabctl | hslabctl-attach)
 		alone+=("$test")
 		;;
 	*)	tests+=("$test") ;;
@@ -42,7 +42,7 @@ done
 
 out=$("$TOP/scripts/build" "$kernel")
 case " ${alone[*]-} " in
-*" hslabctl "*)
+*" attach "* | *" hslabctl"*)
 	make -s -C "$TOP" tools >&2
 	PATH=$TOP/out/tools:$PATH
 	;;
@@ -92,11 +92,19 @@ for test in ${alone[@]+"${alone[@]}"}; do
 		fi
 	done
 	case $test in
-	attach*)	# its hooks change the kernel's code
+	attach* | hslabctl-attach)	# its hooks change the kernel's code
 		programs+=(--single --timeout $((600 + 3 * torture)))
 		;;
 	esac
+	with=
 	case $test in
+	attach)
+		with=hslabctl-attach
+		programs+=(--put-program hslabctl)
+		;;
+	hslabctl-attach)
+		programs+=(--put-program hslabctl)
+		;;
 	attach-boot)
 		programs+=(--append
 			'slub_debug=Z,attached-twin-a;U,attached-twin-b;F,attached-odd')
@@ -110,7 +118,7 @@ dentry,skbuff_head_cache,kmalloc-256,maple_node")
 			--put "$TOP/tools/udev/90-hslab.rules")
 		;;
 	esac
-	run "$test" --timeout 300 ${programs[@]+"${programs[@]}"}
+	run "$test $with" --timeout 300 ${programs[@]+"${programs[@]}"}
 done
 if [ -n "$panic" ]; then
 	boot --timeout 120 --expect-panic 'hslab: double-free in cache provoke$' \
