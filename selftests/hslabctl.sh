@@ -13,9 +13,10 @@ RULES=${0%/*}/../90-hslab.rules
 restore()
 {
 	[ -z "$listener" ] || kill $listener
+	[ -z "$follower" ] || kill $follower
 	rm -f $TMP.* $CONF
 }
-listener=
+listener='' follower=''
 
 # ctl ARG...: its output and its status, in VALUE
 ctl()
@@ -70,6 +71,24 @@ is "stores" "$(row '^  provoke-m[12]:')" "  provoke-m1: 0 live
 quietly provoke double-free
 ctl faults
 is "faults" "$(row '^BUG' | sed 's/, object.*//')" "BUG: hslab: double-free in cache provoke"
+hslabctl faults -f >$TMP.followed 2>&1 &
+follower=$!
+# followed: it has printed all
+followed()
+{
+	cmp -s $TMP.followed $DBG/faults
+}
+succeeds "faults -f: those that are there" within 30000 followed
+quietly provoke invalid-free-inside
+succeeds "faults -f: those that come" within 30000 followed
+is "faults -f prints all" "$(sed -n 's/, object.*//; /^BUG/p' $TMP.followed)" \
+	"BUG: hslab: double-free in cache provoke
+BUG: hslab: invalid-free in cache provoke"
+kill $follower
+follower=''
+ctl top -b -n 2 -d 0.1 --filter provoke
+is "top: counts and rates" "$(row '^provoke ' | tr -s ' ')" "provoke - - 3 4 768 0 2
+provoke 0 0 3 4 768 0 2"
 provoke release provoke
 ctl save $TMP.conf
 is "save" "$VALUE" "status 0"
@@ -203,7 +222,7 @@ else
 		awk -v pid=$listener '$2 == 15 && $3 == pid { found = 1 } END { exit !found }' \
 			/proc/net/netlink
 	}
-	within 10000 listening
+	within 30000 listening
 	insmod $MODULES/hslab_provoke.ko
 	for cache in "$CACHES"/provoke*; do
 		echo "/usr/sbin/hslabctl apply --cache '${cache##*/}': 0"
@@ -213,7 +232,7 @@ else
 	{
 		sort $TMP.ran | cmp -s - $TMP.expected
 	}
-	within 20000 ran
+	within 30000 ran
 	is "90-hslab.rules: for each new cache" "$(sort $TMP.ran)" "$(cat $TMP.expected)"
 	is "a new cache has its policy" \
 		"$(cat $CACHES/provoke-b/pin $CACHES/provoke-odd/verify $CACHES/provoke/pin | tr '\n' ' ')" "5 full 0 "
