@@ -152,4 +152,12 @@ hslabctl save - >$TMP.again
 is "all is as it was saved, and what is in no line as it was" \
 	"$(diff $TMP.saved $TMP.again | grep '^[-+<>][^-+]')" \
 	"+attach kmalloc-2k on_violation=report poison=0xa5 track=0 quarantine_kb=256 mode=wipe"
+
+# Rings of more bytes than this machine has.
+echo "attach kmalloc-8 mode=quarantine quarantine_kb=1048576 track=1" >$TMP.conf
+ctl apply $TMP.conf
+is "apply a mode that is refused" "$VALUE" \
+	"hslabctl: $ATTACHED/kmalloc-8/mode: 'quarantine' refused: Cannot allocate memory
+status 2"
+is "it stays attached, and has the rest" "$(of kmalloc-8)" "count 1048576 0xa5 1 report"
 ktap_end
