@@ -275,7 +275,7 @@ bool rule_matches(const struct rule *rule, enum kind kind, const char *name)
  * by policy; the values are those of the rules.
  */
 void conf_find(const struct conf *conf, enum kind kind, const char *name,
-		      const char **values, size_t nr)
+	       const char **values, size_t nr)
 {
 	size_t i, k;
 	int j;

@@ -23,7 +23,7 @@ static bool is_internal(const char *name)
 }
 
 /* The lines for caches, as the kernel takes them for those to come; to be freed. */
-static char *rules_text(const struct conf *conf, unsigned int *lines)
+static char *rules_text(const struct conf *conf)
 {
 	char *text;
 	size_t size, i;
@@ -32,7 +32,6 @@ static char *rules_text(const struct conf *conf, unsigned int *lines)
 
 	if (!out)
 		abort();
-	*lines = 0;
 	for (i = 0; i < conf->nr; i++) {
 		const struct rule *rule = &conf->rules[i];
 
@@ -44,9 +43,8 @@ static char *rules_text(const struct conf *conf, unsigned int *lines)
 				policies[rule->settings[j].policy].name,
 				rule->settings[j].value);
 		putc('\n', out);
-		++*lines;
 	}
-	if (!*lines)
+	if (!ftell(out))
 		putc('\n', out);	/* to write nothing would change nothing */
 	if (fclose(out))
 		abort();
@@ -57,14 +55,14 @@ static char *rules_text(const struct conf *conf, unsigned int *lines)
 int rules_apply(const struct conf *conf)
 {
 	char *path = tree_path(tree_sysfs, "rules");
-	unsigned int lines;
-	char *text = rules_text(conf, &lines);
+	char *text = rules_text(conf);
 	int err;
 
 	if (strlen(text) > RULES_MAX) {
-		complain("note: %u lines have %zu bytes, and the kernel keeps %u: caches to come get theirs from udev, when they are there",
-			 lines, strlen(text), RULES_MAX);
-		strcpy(text, "\n");
+		complain("note: no room for rules of %zu bytes (%u): udev is to set new caches",
+			 strlen(text), RULES_MAX);
+		text[0] = '\n';
+		text[1] = '\0';
 	}
 	err = tree_write(path, text);
 	free(text);

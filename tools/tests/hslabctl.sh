@@ -386,7 +386,7 @@ for i in $(seq 100); do
 done >"$dir/long.conf"
 run apply "$dir/long.conf"
 says "apply more than the kernel keeps" 0 "" \
-	"hslabctl: note: 100 lines have 4192 bytes, and the kernel keeps 4095: caches to come get theirs from udev, when they are there"
+	"hslabctl: note: no room for rules of 4192 bytes (4095): udev is to set new caches"
 is "no rules then" "$(cat "$rules")" ""
 run rules
 says "no rules" 0 "" ""
