@@ -109,6 +109,21 @@ is "apply" "$VALUE" "status 0"
 ctl save $TMP.again
 succeeds "all is as it was saved" cmp $TMP.conf $TMP.again
 
+# A rule holds for the first object.
+ctl rules set 'leaks track=1' 'leak* merge=owner'
+is "rules set" "$VALUE" "status 0"
+ctl rules
+is "rules" "$VALUE" "leaks track=1
+leak* merge=owner
+status 0"
+insmod "$MODULES/hslab_leaks.ko" early=5
+ctl traces leaks
+is "a rule holds for the first object" "$(row ' leaks_early+' | head -n 1 | awk '{ print $1 }')" 5
+echo home >/sys/kernel/debug/hslab_leaks/run
+rmmod hslab_leaks
+ctl rules clear
+is "rules clear" "$VALUE$(cat $SYS/rules)" "status 0"
+
 #
 # WHO IS NOT ROOT
 #
@@ -162,7 +177,8 @@ denied "$CACHES/provoke/scrub: '1' refused: Permission denied" scrub provoke
 denied "$SYS/purge: '1' refused: Permission denied" purge
 denied "$SYS/seal: '1' refused: Permission denied" seal --yes
 echo "provoke check=0" >$TMP.one
-denied "$CACHES/provoke/check: '0' refused: Permission denied" apply $TMP.one
+denied "$SYS/rules: 'provoke check=0' refused: Permission denied
+hslabctl: $CACHES/provoke/check: '0' refused: Permission denied" apply $TMP.one
 denied "/root/x.conf: Permission denied" save /root/x.conf
 
 #
