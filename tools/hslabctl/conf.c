@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +261,7 @@ bool rule_matches(const struct rule *rule, enum kind kind, const char *name)
 		return false;
 	switch (kind) {
 	case OF_CACHES:
-		return !fnmatch(rule->name, name, 0);
+		return glob_matches(rule->name, name);
 	case OF_ATTACHED:
 		return !strcmp(rule->name, name);
 	default:

@@ -2,7 +2,7 @@
 /*
  * hslabctl: what its files have of each other.
  *
- * tree.c, policy.c and output.c are leaves; snapshot.c reads through tree.c; each
+ * tree.c, policy.c, glob.c and output.c are leaves; snapshot.c reads through tree.c; each
  * command is in the file of its noun; main.c has the table of commands.
  */
 #ifndef HSLABCTL_H
@@ -34,6 +34,7 @@ extern const char *tree_debugfs;
 extern const char *tree_conf;	/* where hslab.conf files are */
 
 bool tree_present(void);
+bool tree_is_name(const char *name);
 char *tree_path(const char *base, const char *fmt, ...)
 	__printf(2, 3);
 char *tree_read(const char *path);
@@ -72,6 +73,9 @@ bool policy_kept_by_profile(int policy);
 const char *near_name(const char *word, const char *const *names, size_t nr);
 void complain_unknown(const char *what, const char *name,
 		      const char *const *names, size_t nr, const char *instead);
+
+/* glob.c */
+bool glob_matches(const char *pattern, const char *name);
 
 /* output.c */
 struct output {

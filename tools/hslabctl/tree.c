@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +124,13 @@ static int tree_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* May it be the name of a folder in a folder? */
+bool tree_is_name(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") &&
+	       strcmp(name, "..");
+}
+
 /* The folders in @where whose names match, sorted; @nr is 0 when none does. */
 char **tree_folders(const char *where, const char *pattern, size_t *nr)
 {
@@ -136,8 +142,8 @@ char **tree_folders(const char *where, const char *pattern, size_t *nr)
 	*nr = 0;
 	free(path);
 	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.' ||
-		    fnmatch(pattern, entry->d_name, 0))
+		if (!tree_is_name(entry->d_name) ||
+		    !glob_matches(pattern, entry->d_name))
 			continue;
 		names = realloc(names, (*nr + 1) * sizeof(*names));
 		if (!names)

@@ -72,6 +72,17 @@ says "list without counts" 0 "cache   live faults
 provoke    -      -" ""
 mv "$dir/stats" "$caches/provoke/stats"
 
+# Patterns are what the kernel takes them for, in its rules.
+for row in '*|.hidden hslab-64 provoke provoke-b' 'prov*[!b]|provoke' 'hslab-[0-9]?|hslab-64' \
+	'[a-h]*|hslab-64' '[^h]*|hslab-64' '[!^h]*|.hidden provoke provoke-b' '[[:alpha:]]*|' \
+	'provok[]e]|provoke' 'provoke[|' 'provok[\]e]|' 'provoke\-b|provoke-b' '*e*b*|provoke-b' \
+	'provoke?b|provoke-b' 'provoke-|' '|'; do
+	mkdir -p "$caches/.hidden"
+	run list --columns cache --filter "${row%|*}"
+	is "pattern '${row%|*}'" "$(sed 1d "$dir/out" | paste -s -d ' ')" "${row##*|}"
+done
+rmdir "$caches/.hidden"
+
 run set 'provoke*' merge=group=fs poison=0x6b
 says "set by a glob" 0 "" ""
 has provoke merge group=fs
