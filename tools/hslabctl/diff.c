@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* diff: what grew between two outputs of list --json. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hslabctl.h"
 
-static json_t *load(const char *file)
+/* What list --json has written; NULL after saying what is wrong, with the @status for it. */
+static json_t *load(const char *file, int *status)
 {
 	json_error_t error;
-	json_t *root = json_load_file(file, 0, &error);
+	FILE *in = fopen(file, "re");
+	json_t *root;
 
+	if (!in) {
+		complain("%s: %s", file, strerror(errno));
+		*status = EXIT_REFUSED;
+		return NULL;
+	}
+	root = json_loadf(in, 0, &error);
+	fclose(in);
 	if (!root) {
 		complain("%s:%d: %s", file, error.line, error.text);
 		return NULL;
@@ -45,16 +55,17 @@ int cmd_diff(int argc, char **argv)
 {
 	json_t *before, *after, *old, *new, *cache;
 	const char *name;
+	int status = EXIT_USAGE;
 
 	if (argc != 3) {
 		complain("diff takes two files that list --json has written");
 		return EXIT_USAGE;
 	}
-	before = load(argv[1]);
-	after = before ? load(argv[2]) : NULL;
+	before = load(argv[1], &status);
+	after = before ? load(argv[2], &status) : NULL;
 	if (!after) {
 		json_decref(before);
-		return EXIT_USAGE;
+		return status;
 	}
 	old = json_object_get(before, "caches");
 	new = json_object_get(after, "caches");

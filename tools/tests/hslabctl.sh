@@ -265,6 +265,8 @@ says "diff" 0 "hslab-64 is gone
 provoke live 5 -> 9 (+4)" ""
 run diff "$dir/a.json" "$dir/err"
 is "diff with what is no JSON" "$STATUS" 1
+run diff "$dir/a.json" "$dir/none.json"
+says "diff with what is not there" 2 "" "hslabctl: $dir/none.json: No such file or directory"
 
 cat >"$dir/bad.conf" <<'CONF'
 # comment
