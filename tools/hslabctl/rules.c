@@ -51,22 +51,27 @@ static char *rules_text(const struct conf *conf)
 	return text;
 }
 
+static int rules_write(const char *text)
+{
+	char *path = tree_path(tree_sysfs, "rules");
+	int err = tree_write(path, text);
+
+	free(path);
+	return err;
+}
+
 /* Caches to come get theirs from the kernel, which has room for so many bytes. */
 int rules_apply(const struct conf *conf)
 {
-	char *path = tree_path(tree_sysfs, "rules");
 	char *text = rules_text(conf);
+	bool room = strlen(text) <= RULES_MAX;
 	int err;
 
-	if (strlen(text) > RULES_MAX) {
+	if (!room)
 		complain("note: no room for rules of %zu bytes (%u): udev is to set new caches",
 			 strlen(text), RULES_MAX);
-		text[0] = '\n';
-		text[1] = '\0';
-	}
-	err = tree_write(path, text);
+	err = rules_write(room ? text : "\n");
 	free(text);
-	free(path);
 	return err;
 }
 
@@ -91,9 +96,17 @@ static int rules_set(char **lines, int nr)
 {
 	struct conf conf = { NULL, 0, 0 };
 	int i, status = EXIT_OK;
+	char *text;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		size_t before = conf.nr;
+
 		conf_line(&conf, lines[i], "rule", i + 1);
+		if (conf.nr > before)
+			continue;
+		complain("rule %d is empty; did you mean rules clear?", i + 1);
+		status = EXIT_USAGE;
+	}
 	for (i = 0; i < (int)conf.nr; i++)
 		if (conf.rules[i].kind != OF_CACHES) {
 			complain("rules are for caches, not for defaults or what is attached");
@@ -101,8 +114,15 @@ static int rules_set(char **lines, int nr)
 		}
 	if (conf.errors)
 		status = EXIT_USAGE;
-	if (!status && rules_apply(&conf))
+	text = rules_text(&conf);
+	if (!status && strlen(text) > RULES_MAX) {
+		complain("no room for rules of %zu bytes, at most %u", strlen(text),
+			 RULES_MAX);
+		status = EXIT_USAGE;
+	}
+	if (!status && rules_write(text))
 		status = EXIT_REFUSED;
+	free(text);
 	conf_free(&conf);
 	return status;
 }

@@ -418,6 +418,13 @@ for rule in 'defaults zero=1' 'attach cred mode=wipe'; do
 	says "rules set '$rule'" 1 "" \
 		"hslabctl: rules are for caches, not for defaults or what is attached"
 done
+for rule in '' ' ' '# x zero=1'; do
+	run rules set 'x zero=1' "$rule"
+	says "rules set '$rule'" 1 "" "hslabctl: rule 2 is empty; did you mean rules clear?"
+done
+run rules set "$(printf '%4095s' x | tr ' ' x) zero=1"
+says "rules set, with more than the kernel keeps" 1 "" \
+	"hslabctl: no room for rules of 4103 bytes, at most 4095"
 for words in "set" "sett x" "clear x" "show"; do
 	run rules $words
 	says "rules $words" 1 "" \
