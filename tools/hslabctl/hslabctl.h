@@ -93,6 +93,7 @@ json_t *snapshot_attached(const char *name);
 json_t *snapshot(const char *pattern);
 json_t *snapshot_stats(const char *pattern);
 long long snapshot_faults(const json_t *cache);
+bool snapshot_hidden(void);
 void snapshot_hint(void);
 
 /* set.c */

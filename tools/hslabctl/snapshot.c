@@ -164,6 +164,12 @@ long long snapshot_faults(const json_t *cache)
 	return sum;
 }
 
+/* Are counts missing because they are for root alone? */
+bool snapshot_hidden(void)
+{
+	return hidden;
+}
+
 /* Say once why counts are missing. */
 void snapshot_hint(void)
 {

@@ -104,7 +104,7 @@ void top_sort(struct top *top, enum top_id by)
  * top_read() - read all counts, and make the rows
  * @top: what is shown
  *
- * Return: false when counts cannot be read.
+ * Return: false when counts are for root alone.
  */
 bool top_read(struct top *top)
 {
@@ -112,7 +112,6 @@ bool top_read(struct top *top)
 	long long now = now_ms();
 	const char *name;
 	json_t *cache;
-	bool readable = true;
 
 	json_decref(top->before);
 	top->before = top->caches;
@@ -124,14 +123,10 @@ bool top_read(struct top *top)
 	if (!top->rows)
 		abort();
 	top->nr = 0;
-	json_object_foreach(caches, name, cache) {
-		struct top_row *row = &top->rows[top->nr++];
-
-		fill_row(top, row, name, cache);
-		readable &= row->values[TOP_LIVE] >= 0;
-	}
+	json_object_foreach(caches, name, cache)
+		fill_row(top, &top->rows[top->nr++], name, cache);
 	top_sort(top, top->sort);
-	return readable;
+	return !snapshot_hidden();	/* a cache that goes has none, either */
 }
 
 /* Milliseconds until the counts are to be read again. */
