@@ -32,7 +32,7 @@ static char *attached_path(const char *name, const char *file)
 static bool is_attached(const char *name)
 {
 	char *path = attached_path(name, "mode");
-	bool is = !strchr(name, '/') && !access(path, F_OK);
+	bool is = tree_is_name(name) && !access(path, F_OK);
 
 	free(path);
 	return is;
@@ -110,7 +110,7 @@ int cmd_attach(int argc, char **argv)
 	struct setting *settings;
 	int status = EXIT_REFUSED;
 
-	if (argc < 2 || strchr(argv[1], '/')) {
+	if (argc < 2 || !tree_is_name(argv[1])) {
 		complain("attach takes a name in /sys/kernel/slab, and KEY=VALUE...");
 		return EXIT_USAGE;
 	}

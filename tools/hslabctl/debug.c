@@ -43,7 +43,7 @@ int cmd_stores(int argc, char **argv)
 	char *file;
 	int status;
 
-	if (argc > 2 || (argc == 2 && strchr(argv[1], '/'))) {
+	if (argc > 2 || (argc == 2 && !tree_is_name(argv[1]))) {
 		complain("stores takes a CACHE, or nothing for all stores");
 		return EXIT_USAGE;
 	}
@@ -81,9 +81,10 @@ static int follow_faults(void)
 	while ((text = read_file(path))) {
 		if (strcmp(seen, text))
 			print_new(seen, text);
-		fflush(stdout);
 		free(seen);
 		seen = text;
+		if (fflush(stdout))
+			break;
 		sleep(1);
 	}
 	free(seen);
@@ -135,7 +136,7 @@ int cmd_traces(int argc, char **argv)
 	int status = EXIT_OK;
 	size_t i;
 
-	if (argc != 2 || strchr(argv[1], '/')) {
+	if (argc != 2 || !tree_is_name(argv[1])) {
 		complain("traces takes one CACHE");
 		return EXIT_USAGE;
 	}

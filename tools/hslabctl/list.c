@@ -343,7 +343,7 @@ int cmd_show(int argc, char **argv)
 	if (!tree_present())
 		return EXIT_NONE;
 	cache = snapshot_cache(argv[1]);
-	if (strchr(argv[1], '/') || !json_object_size(cache)) {
+	if (!tree_is_name(argv[1]) || !json_object_size(cache)) {
 		names = tree_caches("*", &nr);
 		complain_unknown("no cache", argv[1],
 				 (const char *const *)names, nr, "");

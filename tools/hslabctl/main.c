@@ -183,7 +183,7 @@ static int parse_options(int argc, char **argv)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	const struct command *command;
 	int i, status = parse_options(argc, argv);
@@ -206,7 +206,13 @@ int main(int argc, char **argv)
 		}
 	}
 	optind = 0;
-	status = command->run(argc, argv);
+	return command->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	int status = run_command(argc, argv);
+
 	if (fflush(stdout) || ferror(stdout)) {
 		complain("cannot write the output");
 		return EXIT_REFUSED;

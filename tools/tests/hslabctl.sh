@@ -566,6 +566,29 @@ for command in $($ctl --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
 	is "$command --help" "$STATUS:${OUT%%
 *}" "0:$(grep -m 1 "^usage: hslabctl $command" "$dir/out")"
 done
+# An argument that is no name is none of a folder, or of another.
+for name in '' . .. a/b ../caches/provoke; do
+	run attach "$name"
+	says "attach '$name'" 1 "" "hslabctl: attach takes a name in /sys/kernel/slab, and KEY=VALUE..."
+	run show "$name"
+	says "show '$name'" 1 "" "hslabctl: no cache '$name'"
+	run stores "$name"
+	says "stores '$name'" 1 "" "hslabctl: stores takes a CACHE, or nothing for all stores"
+	run traces "$name"
+	says "traces '$name'" 1 "" "hslabctl: traces takes one CACHE"
+	run detach "$name"
+	says "detach '$name'" 1 "" "hslabctl: '$name' is not attached"
+done
+
+# What cannot be written is told of.
+for words in list "list --json" "show provoke" --help --version "set --help" faults "faults -f" \
+	"top -b" prometheus "save -"; do
+	is "$words >/dev/full" \
+		"$(timeout 60 $ctl --root "$dir/tree" $words 2>&1 >/dev/full </dev/null; echo "status $?")" \
+		"hslabctl: cannot write the output
+status 2"
+done
+
 STATUS=0
 ERR=$($ctl --root "$dir/none" list 2>&1) || STATUS=$?
 is "no hslab" "$STATUS:$ERR" "3:hslabctl: no hslab in $dir/none/sys/kernel/hslab: is the module loaded?"
