@@ -9,6 +9,7 @@
  * that every name can be written.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -94,6 +95,15 @@ static void conf_add(struct conf *conf, const struct rule *rule)
 	conf->rules[conf->nr++] = *rule;
 }
 
+/* Has a name what no name has, and the kernel's rules do not take? */
+static bool conf_has_control(const char *name)
+{
+	for (; *name; name++)
+		if (iscntrl((unsigned char)*name))
+			return true;
+	return false;
+}
+
 /* What is wrong with the NAME of an attach line, or NULL. */
 static const char *conf_no_name(char *name)
 {
@@ -168,6 +178,8 @@ void conf_line(struct conf *conf, char *text, const char *file,
 	if (*conf_span(word, "="))
 		conf_error(conf, file, line,
 			   "no pattern, expected PATTERN KEY=VALUE...");
+	if (conf_has_control(word))
+		conf_error(conf, file, line, "a control character in PATTERN");
 	if (!strcmp(word, "defaults")) {
 		rule.kind = OF_DEFAULTS;
 	} else {

@@ -284,6 +284,14 @@ $dir/bad.conf:3: nothing to set, expected PATTERN KEY=VALUE...
 $dir/bad.conf:5: defaults have no profile, expected single policies
 $dir/bad.conf:6: nothing to set, expected PATTERN KEY=VALUE...
 $dir/bad.conf:7: unknown policy 'qarantine_kb', expected one of profile, merge, poison, zero, verify, check, quarantine_kb, pin, track, scrub_interval_ms, poison_typesafe, on_violation; did you mean 'quarantine_kb'?"
+printf 'a\033b pin=1\nc\t \303\244=\177 \rpin=2\r\n' >"$dir/odd.conf"
+run check-config "$dir/odd.conf"
+is "control characters" "$STATUS:$(cut -d , -f 1 "$dir/err")" \
+	"1:$dir/odd.conf:1: a control character in PATTERN
+$dir/odd.conf:2: unknown policy '$(printf '\303\244')'"
+printf 'prov\303\244* pin=1\r\n\r\n* verify=full # \033\r\nhslab-64 pin=0' >"$dir/odd.conf"
+run check-config "$dir/odd.conf"
+says "other odd bytes, line ends of DOS, and none at the end" 0 "" ""
 cp -r "$dir/tree" "$dir/before"
 run apply "$dir/bad.conf"
 is "apply writes nothing when a line is wrong" "$STATUS:$(diff -r "$dir/tree" "$dir/before")" "1:"
