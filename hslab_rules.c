@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "hslab: " fmt
 
+#include <linux/ctype.h>
 #include <linux/glob.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -152,6 +153,17 @@ static bool hslab_rules_same(const struct hslab_rules *a,
 	return true;
 }
 
+/* No name of a cache has a control character, and lines and words have none but these. */
+static bool hslab_rules_text(const char *buf, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (iscntrl(buf[i]) && buf[i] != '\n' && buf[i] != '\t')
+			return false;
+	return true;
+}
+
 /**
  * hslab_rules_set() - replace the rules
  * @buf: lines "NAME POLICY=VALUE...", which newlines or semicolons end
@@ -170,7 +182,7 @@ int hslab_rules_set(const char *buf, size_t count)
 
 	if (count && buf[count - 1] == '\n')
 		count--;
-	if (count > HSLAB_RULES_MAX || memchr(buf, '\0', count)) {
+	if (count > HSLAB_RULES_MAX || !hslab_rules_text(buf, count)) {
 		pr_warn_ratelimited("rules: expected text of at most %lu bytes\n",
 				    HSLAB_RULES_MAX);
 		return -EINVAL;

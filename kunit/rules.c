@@ -2,6 +2,7 @@
 /*
  * Rules: which policies a cache of a name starts with, and what is no rule.
  */
+#include <linux/ctype.h>
 #include <linux/slab.h>
 
 #include "hslab_kunit.h"
@@ -37,6 +38,12 @@ static const struct rules_case rules_cases[] = {
 	{ "rules-a", "rules* pin=1", "pin", "1" },
 	{ "rules-a", "*-[abc] pin=1", "pin", "1" },
 	{ "rules-a", "*-[!abc] pin=1", "pin", "0" },
+	{ "rules-a", "*-[^b] pin=1", "pin", "0" },
+	{ "rules-a", "*-[[:alpha:]] pin=1", "pin", "0" },
+	{ "rules-a", "*-[\\a] pin=1", "pin", "1" },
+	{ "rules-a", "*-[a pin=1", "pin", "0" },
+	{ "rules-[a", "*-[a pin=1", "pin", "1" },
+	{ "rules-\xc3\xa4", "rules-?? pin=1", "pin", "1" },
 	{ "rules-a", "rules\\-? pin=1", "pin", "1" },
 	{ "rules*", "rules\\* pin=1", "pin", "1" },
 	{ "rules-a", "rules\\* pin=1", "pin", "0" },
@@ -59,7 +66,9 @@ static const struct rules_case rules_cases[] = {
 static void rules_name(const char *text, char *desc)
 {
 	strscpy(desc, text, KUNIT_PARAM_DESC_SIZE);
-	strreplace(strreplace(desc, '\n', ' '), '\t', ' ');
+	for (; *desc; desc++)
+		if (!isprint(*desc))
+			*desc = ' ';
 }
 
 static void rules_desc(const struct rules_case *c, char *desc)
@@ -94,6 +103,9 @@ static const char *const wrong_cases[] = {
 	"a pin=1\nb pin=1 ping=1",
 	"a profile=custom",
 	"a\\\nb pin=1",
+	"a\rb pin=1",
+	"a\x1b pin=1",
+	"a\x7f pin=1",
 };
 
 static void wrong_desc(const char *const *text, char *desc)
