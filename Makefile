@@ -11,7 +11,8 @@ MINUTES	?= 10
 version	:= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 dkms-src := /usr/src/hslab-$(version)
 # What DKMS needs of this folder, and no more.
-dkms-files := Kbuild Makefile dkms.conf COPYING $(filter-out %.mod.c,$(wildcard *.c *.h)) include
+dkms-files := Kbuild Makefile dkms.conf COPYING $(filter-out %.mod.c,$(wildcard *.c *.h)) include \
+	scripts/dkms-symvers
 
 all: modules
 
@@ -54,7 +55,7 @@ install-tools:
 
 dkms-copy:
 	mkdir -p $(dkms-src)
-	cp -r $(dkms-files) $(dkms-src)
+	cp -r --parents $(dkms-files) $(dkms-src)
 
 dkms-install:
 	scripts/setup build dkms
