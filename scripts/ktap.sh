@@ -7,16 +7,25 @@
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+# shellcheck disable=SC2034 # for the script
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 nr=0 failed=0
 
-# run_test NAME COMMAND...: the test passes when COMMAND succeeds.
+# run_test NAME COMMAND...: the test passes when COMMAND succeeds, which runs in a
+# subshell and ends at its first error. Progress is shown as by run_logged.
 run_test()
 {
-	local name=$1
+	local name=$1 ticker rc=0
 	shift
 	nr=$((nr + 1))
-	if "$@" >"$tmp/log" 2>&1; then
+	: >"$tmp/log"
+	tick "$name" "$tmp/log" >&2 &
+	ticker=$!
+	("$@") >"$tmp/log" 2>&1 </dev/null &
+	wait $! || rc=$?
+	kill "$ticker" 2>/dev/null || true
+	wait "$ticker" 2>/dev/null || true
+	if [ "$rc" -eq 0 ]; then
 		echo "ok $nr $name"
 	else
 		sed 's/^/# /' "$tmp/log"
@@ -24,19 +33,4 @@ run_test()
 		# shellcheck disable=SC2034 # the script ends with it
 		failed=1
 	fi
-}
-
-# loads KERNELDIR FOLDER: the one module hslab below FOLDER loads in a virtual
-# machine, and is of this version.
-loads()
-{
-	local module
-
-	module=$(find "$2" -name 'hslab.ko*' | grep .) || return
-	case $module in
-	*.xz)	xz -dc "$module" >"$tmp/hslab.ko" ;;
-	*)	cp "$module" "$tmp/hslab.ko" ;;
-	esac
-	"$TOP/scripts/vm" --put "$tmp/hslab.ko" "$1" -- \
-		"insmod /hslab/hslab.ko && grep -x $version /sys/kernel/hslab/version && rmmod hslab"
 }
