@@ -365,6 +365,19 @@ ATTACHED_COUNT(kfence);
 ATTACHED_COUNT(astray);
 ATTACHED_COUNT(aside);
 
+/* The kinds that are looked for here; see hslab_attach_quarantine.c. */
+#define ATTACHED_FAULTS(_name, _kind)					\
+ATTACHED_SHOW(faults_##_name)						\
+{									\
+	return sysfs_emit(buf, "%lld\n",				\
+			  atomic64_read(&hslab_to_attachment(kobj)->faults[_kind])); \
+}									\
+static struct kobj_attribute hslab_attached_faults_##_name =		\
+	__ATTR(faults_##_name, 0400, faults_##_name##_show, NULL)
+
+ATTACHED_FAULTS(double_free, HSLAB_DOUBLE_FREE);
+ATTACHED_FAULTS(write_after_free, HSLAB_WRITE_AFTER_FREE);
+
 ATTACHED_SHOW(held)
 {
 	return sysfs_emit(buf, "%lu\n",
@@ -391,6 +404,8 @@ static struct attribute *hslab_attached_stats[] = {
 	&hslab_attached_aside.attr,
 	&hslab_attached_held.attr,
 	&hslab_attached_swept.attr,
+	&hslab_attached_faults_double_free.attr,
+	&hslab_attached_faults_write_after_free.attr,
 	NULL
 };
 

@@ -334,6 +334,7 @@ is "they are kept" "$(values $V stats/aside)" 4
 attached stray victim 8
 quietly attached cycle victim free 2000
 is "one is found when it leaves" "$(values $V stats/aside)" 5
+is "each is counted" "$(values $V stats/faults_write_after_free stats/faults_double_free)" "5 0"
 
 O=$ATTACHED/attached-odd
 put $ATTACH attached-odd || not_ok "attach to attached-odd"
@@ -357,6 +358,7 @@ is "a double free" "$(last_report | grep -e '^BUG' -e 'it is in' -e found -e lef
 hslab:   it is in quarantine
 hslab:   found by P at attached_run [hslab_attached]
 hslab:   object left as it is; 1 of this kind in the cache"
+is "it is counted" "$(values $V stats/faults_write_after_free stats/faults_double_free)" "5 1"
 attached stray victim 100
 quietly put $V/quarantine_kb 256
 quietly attached again victim
