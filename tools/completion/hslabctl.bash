@@ -57,7 +57,8 @@ _hslabctl()
 				mapfile -t COMPREPLY < <(compgen -f -- "$word")
 				return
 			fi ;;
-		diff:* | save:* | check-config:*)
+		prometheus:2)	words="-o" ;;
+		diff:* | save:* | check-config:* | prometheus:3)
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return ;;
 		esac

@@ -33,6 +33,7 @@ extern const char *tree_sysfs;
 extern const char *tree_debugfs;
 extern const char *tree_conf;	/* where hslab.conf files are */
 
+bool tree_exists(void);
 bool tree_present(void);
 bool tree_is_name(const char *name);
 char *tree_path(const char *base, const char *fmt, ...)

@@ -69,7 +69,10 @@ static const struct command commands[] = {
 	  "Asks, unless there is --yes." },
 	{ "diff", cmd_diff, "A.json B.json", "show what grew",
 	  "A.json and B.json are what list --json has printed." },
-	{ "prometheus", cmd_prometheus, "", "print the counts in Prometheus' text format", "" },
+	{ "prometheus", cmd_prometheus, "[-o FILE]",
+	  "print the counts in Prometheus' text format",
+	  "-o: replace FILE, for node_exporter's textfile collector. Where there is no\n"
+	  "hslab it says hslab_up 0, which is no error." },
 	{ "save", cmd_save, "FILE", "write all policies to an hslab.conf",
 	  "And what hslab is attached to. FILE may be - for the standard output." },
 	{ "apply", cmd_apply, "[--cache NAME] [FILE...]",

@@ -164,7 +164,7 @@ long long snapshot_faults(const json_t *cache)
 	return sum;
 }
 
-/* Are counts missing because they are for root alone? */
+/* Was anything left out, being for root alone? */
 bool snapshot_hidden(void)
 {
 	return hidden;

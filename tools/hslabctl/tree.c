@@ -16,15 +16,22 @@ const char *tree_sysfs = "/sys/kernel/hslab";
 const char *tree_debugfs = "/sys/kernel/debug/hslab";
 const char *tree_conf = "/etc/hslab";
 
+bool tree_exists(void)
+{
+	char *path = tree_path(tree_sysfs, "version");
+	bool exists = !access(path, R_OK);
+
+	free(path);
+	return exists;
+}
+
 /* Is there an hslab? If not, says so. */
 bool tree_present(void)
 {
-	char *path = tree_path(tree_sysfs, "version");
-	bool present = !access(path, R_OK);
+	bool present = tree_exists();
 
 	if (!present)
 		complain("no hslab in %s: is the module loaded?", tree_sysfs);
-	free(path);
 	return present;
 }
 

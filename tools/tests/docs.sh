@@ -66,6 +66,8 @@ is "complete set" "$(complete_words hslabctl attached s)" "set"
 is "complete an option" "$(complete_words hslabctl apply -)" "--cache"
 is "complete the cache of --cache" "$(complete_words hslabctl apply --cache h)" "hslab-64"
 is "complete a file" "$(cd "$tools" && complete_words hslabctl apply ma)" "man"
+is "complete the option of prometheus" "$(complete_words hslabctl prometheus '')" "-o"
+is "complete its file" "$(cd "$tools" && complete_words hslabctl prometheus -o ma)" "man"
 
 if ! command -v zsh >/dev/null; then
 	skip "completion of zsh" "there is no zsh here"
@@ -96,4 +98,6 @@ is "zsh: complete a key of what is attached" \
 is "zsh: complete an option" "$(offer hslabctl apply -)" "--cache"
 is "zsh: complete the cache of --cache" "$(offer hslabctl apply --cache h)" "hslab-64"
 is "zsh: complete a file" "$(offer hslabctl apply ma)" "files"
+is "zsh: complete the option of prometheus" "$(offer hslabctl prometheus '')" "-o"
+is "zsh: complete its file" "$(offer hslabctl prometheus -o ma)" "files"
 ktap_end

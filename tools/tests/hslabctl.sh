@@ -249,11 +249,80 @@ is "traces of a cache and of what has its name" "$STATUS:$(grep '^[a-z]' "$dir/o
 run traces filp
 says "traces of what is none" 1 "" "hslabctl: 'filp' is no cache, and not attached"
 
+# samples METRIC...: of the last output, in a line
+samples()
+{
+	for metric; do
+		sed -n "s/^${metric}[ {]/&/p" "$dir/out"
+	done | sort | paste -s -d ' '
+}
+
 run prometheus
 is "prometheus" "$STATUS:$(grep -e 'live_objects{cache="provoke"}' -e 'HELP hslab_live' \
-	-e 'cache="provoke",kind="double_free"' "$dir/out")" '0:# HELP hslab_live_objects Objects allocated now.
+	-e 'hslab_violations_total{cache="provoke",kind="double_free"' "$dir/out")" \
+	'0:# HELP hslab_live_objects Objects allocated now.
 hslab_live_objects{cache="provoke"} 5
 hslab_violations_total{cache="provoke",kind="double_free"} 1'
+echo 64 >"$caches/provoke/quarantine_kb"
+echo 1500000001 >"$caches/provoke/stats/scrub_ns"
+echo quarantine >"$dentry/mode"
+echo 2 >"$dentry/stats/faults_double_free"
+odd='a"b\c
+d'
+mv "$caches/provoke-b" "$caches/$odd"
+mv "$dir/tree/sys/kernel/hslab/attached/provoke" "$dir"
+run prometheus
+is "of the machine" "$(samples hslab_up hslab_info hslab_sealed hslab_faults_total)" \
+	'hslab_faults_total 1 hslab_info{version="0.1.0",profile="paranoid"} 1 hslab_sealed 1 hslab_up 1'
+is "units, and what a label has to escape" \
+	"$(samples hslab_quarantine_limit_bytes hslab_scrub_seconds_total)" \
+	'hslab_quarantine_limit_bytes{cache="a\"b\\c\nd"} 0 hslab_quarantine_limit_bytes{cache="hslab-64"} 0 hslab_quarantine_limit_bytes{cache="provoke"} 65536 hslab_scrub_seconds_total{cache="a\"b\\c\nd"} 0.000000000 hslab_scrub_seconds_total{cache="hslab-64"} 0.000000000 hslab_scrub_seconds_total{cache="provoke"} 1.500000001'
+is "of what is attached" "$(samples 'hslab_attached_[a-z_]*')" \
+	'hslab_attached_frees_total{cache="dentry"} 17 hslab_attached_info{cache="dentry",mode="quarantine",on_violation="report"} 1 hslab_attached_object_size_bytes{cache="dentry"} 192 hslab_attached_quarantine_limit_bytes{cache="dentry"} 65536 hslab_attached_swept_objects_total{cache="dentry"} 400 hslab_attached_violations_total{cache="dentry",kind="double_free"} 2'
+echo wipe >"$dentry/mode"
+run prometheus
+is "a bound that does not hold is 0" "$(samples hslab_attached_quarantine_limit_bytes)" \
+	'hslab_attached_quarantine_limit_bytes{cache="dentry"} 0'
+mv "$caches/$odd" "$caches/provoke-b"
+mv "$dir/provoke" "$dir/tree/sys/kernel/hslab/attached"
+echo 0 >"$caches/provoke/quarantine_kb"
+run prometheus -o
+is "prometheus -o without a FILE" "$STATUS" 1
+run prometheus hslab.prom
+says "prometheus FILE" 1 "" "hslabctl: prometheus takes no 'hslab.prom'"
+mkdir "$dir/textfile"
+prom=$dir/textfile/hslab.prom
+umask 077
+run prometheus -o "$prom"
+says "prometheus -o" 0 "" ""
+run prometheus
+whole=$OUT
+is "it is what would be printed" "$(cat "$prom")" "$whole"
+chmod 600 "$prom"
+run prometheus -o "$prom"
+is "others can read it, whatever it was" "$(stat -c %a "$prom")" 644
+umask 022
+nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+if $nobody true 2>/dev/null; then
+	chmod 711 "$dir"
+	cp "${ctl##* }" "$dir/hslabctl"
+	chmod 777 "$dir/textfile"
+	chmod 400 "$caches/provoke/stats/live"
+	STATUS=0
+	ERR=$($nobody "$dir/hslabctl" --root "$dir/tree" prometheus -o "$prom" 2>&1) ||
+		STATUS=$?
+	is "counts for root alone" "$STATUS:$ERR" "2:hslabctl: prometheus: counts are for root alone"
+	is "the file is as it was" "$(cat "$prom")" "$whole"
+else
+	skip "counts for root alone" "this is not root"
+fi
+is "there is nothing else" "$(ls -A "$dir/textfile")" hslab.prom
+mv "$dir/tree/sys/kernel/hslab" "$dir/gone"
+run prometheus -o "$prom"
+says "prometheus without hslab" 0 "" ""
+is "it says so" "$(grep -v '^#' "$prom")" "hslab_up 0"
+mv "$dir/gone" "$dir/tree/sys/kernel/hslab"
+
 run list --json
 cp "$dir/out" "$dir/a.json"
 echo 9 >"$caches/provoke/stats/live"
