@@ -68,6 +68,8 @@ static const struct metric cache_metrics[] = {
 	{ "hslab_rcu_pending_objects", "gauge",
 	  "Freed objects that wait for a grace period.",
 	  "stats/rcu_pending", ONE },
+	{ "hslab_slot_size_bytes", "gauge",
+	  "Bytes that an object takes in a slab page.", "slot_size", ONE },
 	{ "hslab_payload_bytes", "gauge", "Bytes of objects allocated now.",
 	  "stats/payload_bytes", ONE },
 	{ "hslab_tag_bytes", "gauge", "Bytes of the tags of these objects.",
