@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What install-tools installs: the systemd unit, the udev rule, the examples.
+# What install-tools installs: the systemd units, the udev rule, the examples.
 #
 # usage: tools/tests/install.sh HSLABCTL
 # shellcheck source-path=SCRIPTDIR
@@ -22,18 +22,33 @@ make -s -C "$tools/hslabctl" OUT="$out" PREFIX="$dir/usr" UNITDIR="$dir/units" \
 	RULESDIR="$dir/rules" SYSCONFDIR="$dir/etc" install >"$dir/log" 2>&1
 is "installs" "$?:$(cat "$dir/log")" "0:"
 if command -v systemd-analyze >/dev/null; then
-	is "systemd-analyze: hslab.service" \
-		"$(systemd-analyze verify --man=no "$dir/units/hslab.service" 2>&1)" ""
+	for unit in "$tools"/systemd/*; do
+		unit=${unit##*/}
+		is "systemd-analyze: $unit" \
+			"$(systemd-analyze verify --man=no "$dir/units/$unit" 2>&1)" ""
+	done
+	# 0: it could do nothing; 100: all that root can
+	systemd-analyze security --no-pager --offline=yes --threshold=12 \
+		"$dir/units/hslab-prometheus.service" >"$dir/log" 2>&1
+	is "hslab-prometheus.service can do little" "$?" 0
 else
-	skip "systemd-analyze: hslab.service" "no systemd-analyze"
+	skip "systemd-analyze" "no systemd-analyze"
 fi
-is "hslab.service runs what was installed" "$(program "$dir/units/hslab.service")" \
-	"$dir/usr/sbin/hslabctl"
+is "hslab-prometheus.service writes where it looks and may" \
+	"$(sed -n 's/^ReadWritePaths=//p; s/^ExecStart=.* -o \(.*\)\/hslab.prom$/\1/p; s/^ConditionPathIsDirectory=//p' \
+		"$dir"/units/hslab-prometheus.* | sort -u)" /var/lib/prometheus/node-exporter
+for unit in hslab hslab-prometheus; do
+	is "$unit.service runs what was installed" "$(program "$dir/units/$unit.service")" \
+		"$dir/usr/sbin/hslabctl"
+done
 is "90-hslab.rules, too" "$(program "$dir/rules/90-hslab.rules")" \
 	"$dir/usr/sbin/hslabctl"
 example=$(grep -o '/[^ ]*/examples/hslab.conf' "$dir/etc/hslab/README")
 is "the example that README names is right" \
 	"$("$dir/usr/sbin/hslabctl" check-config "$example" 2>&1)" ""
+is "the alerts and the dashboard are there" "$(ls "$dir/usr/share/hslab-tools")" \
+	"grafana-dashboard.json
+hslab.rules.yml"
 is "the example of modprobe.d has parameters that there are" \
 	"$(sed -n 's/^options hslab //p' "${example%/*}/modprobe.d/hslab.conf" | tr ' ' '\n' |
 		sed 's/=.*//' | while read -r name; do
