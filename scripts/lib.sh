@@ -112,3 +112,53 @@ lock()
 		flock "$fd"
 	fi
 }
+
+# apt_update: bring apt's lists up to date.
+apt_update()
+{
+	run_logged "apt-get update" "$HSLAB_CACHE/log/apt-update" \
+		as_root apt-get update -q
+}
+
+# download FOLDER PACKAGE...: get the .debs there; retry with fresh lists, since
+# old ones may name versions that the archive has dropped.
+download()
+{
+	local folder=$1 what log=$HSLAB_CACHE/log/download
+
+	shift
+	what="downloading $*"
+	run_logged "$what" "$log" fetch_debs "$folder" "$@" && return
+	apt_update
+	run_logged "$what" "$log" fetch_debs "$folder" "$@"
+}
+
+fetch_debs()
+{
+	(
+		cd "$1" || exit
+		shift
+		exec apt-get download -q -o APT::Sandbox::User=root "$@"
+	)
+}
+
+# unpack_debs FOLDER PACKAGE...: what is in them; nothing is installed.
+unpack_debs()
+{
+	local folder=$1 deb
+
+	shift
+	mkdir "$folder/debs"
+	download "$folder/debs" "$@"
+	for deb in "$folder"/debs/*.deb; do
+		dpkg -x "$deb" "$folder"
+	done
+	rm -r "$folder/debs"
+}
+
+# fresh_folder PATH: an empty folder, whatever an interrupted run left there.
+fresh_folder()
+{
+	rm -rf "$1"
+	mkdir -p "$1"
+}
