@@ -89,6 +89,14 @@ follower=''
 ctl top -b -n 2 -d 0.1 --filter provoke
 is "top: counts and rates" "$(row '^provoke ' | tr -s ' ')" "provoke - - 3 4 768 0 2
 provoke 0 0 3 4 768 0 2"
+ctl report -o $TMP.html
+is "report" "$VALUE" "status 0"
+is "report names the violations, and has their text" \
+	"$(grep -o -e '<b>[^<]*</b> in cache <b>[^<]*</b></summary><pre>BUG: hslab: [^,]*' $TMP.html)" \
+	"<b>invalid-free</b> in cache <b>provoke</b></summary><pre>BUG: hslab: invalid-free in cache provoke
+<b>double-free</b> in cache <b>provoke</b></summary><pre>BUG: hslab: double-free in cache provoke"
+is "report has a number of live objects" \
+	"$(sed -n 's,.*<th scope="row">provoke</th><td><data value="\([0-9]*\)".*,\1,p' $TMP.html)" 3
 provoke release provoke
 ctl save $TMP.conf
 is "save" "$VALUE" "status 0"
@@ -160,6 +168,10 @@ is "not root: prometheus" "$(row -v -e '^#' -e '^status')" "$counts"
 by_nobody top -b -n 1
 is "not root: top" "$VALUE" "hslabctl: top: counts are for root alone
 status 2"
+by_nobody report
+is "not root: report" "$(row -e '^hslabctl' -e '^status')$(row -c 'only root may read that')" \
+	"hslabctl: report: 4 parts are missing; the page says why
+status 04"
 by_nobody check-config $TMP.conf
 is "not root: check-config" "$VALUE" "status 0"
 by_nobody save -

@@ -48,6 +48,7 @@ _hslabctl()
 		faults:2)	words="-f" ;;
 		seal:2)		words="--yes" ;;
 		rules:2)	words="set clear" ;;
+		report:2)	words="-o" ;;
 		apply:*)
 			if [ "${COMP_WORDS[COMP_CWORD - 1]}" = --cache ]; then
 				words=$(_hslabctl_caches)
@@ -58,7 +59,7 @@ _hslabctl()
 				return
 			fi ;;
 		prometheus:2)	words="-o" ;;
-		diff:* | save:* | check-config:* | prometheus:3)
+		diff:* | save:* | check-config:* | prometheus:3 | report:3)
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return ;;
 		esac

@@ -28,9 +28,10 @@ enum {
 void complain(const char *fmt, ...)
 	__printf(1, 2);
 
-/* tree.c: the files of /sys/kernel/hslab and /sys/kernel/debug/hslab */
+/* tree.c: the files of /sys/kernel/hslab, /sys/kernel/debug/hslab and /proc */
 extern const char *tree_sysfs;
 extern const char *tree_debugfs;
+extern const char *tree_proc;
 extern const char *tree_conf;	/* where hslab.conf files are */
 
 bool tree_exists(void);
@@ -93,6 +94,7 @@ json_t *snapshot_cache(const char *name);
 json_t *snapshot_attached(const char *name);
 json_t *snapshot(const char *pattern);
 json_t *snapshot_stats(const char *pattern);
+json_t *json_sorted(const json_t *object);
 long long snapshot_faults(const json_t *cache);
 bool snapshot_hidden(void);
 void snapshot_hint(void);
@@ -128,6 +130,7 @@ int cmd_attach(int argc, char **argv);
 int cmd_detach(int argc, char **argv);
 int cmd_attached(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_prometheus(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_top(int argc, char **argv);

@@ -307,20 +307,10 @@ static void print_object(const json_t *object, const char *prefix)
 	}
 }
 
-/* A copy whose members come in the order of their names. */
-static json_t *sorted(const json_t *object)
-{
-	char *text = json_dumps(object, JSON_SORT_KEYS);
-	json_t *copy = json_loads(text, 0, NULL);
-
-	free(text);
-	return copy;
-}
-
 /* Show all about a cache: its files, and then the counts. */
 void show_folder(const char *name, const json_t *folder)
 {
-	json_t *copy = sorted(folder);
+	json_t *copy = json_sorted(folder);
 
 	printf("%s\n", name);
 	print_object(copy, "  ");

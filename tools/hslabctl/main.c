@@ -73,6 +73,11 @@ static const struct command commands[] = {
 	  "print the counts in Prometheus' text format",
 	  "-o: replace FILE, for node_exporter's textfile collector. Where there is no\n"
 	  "hslab it says hslab_up 0, which is no error." },
+	{ "report", cmd_report, "[-o FILE]", "write a page with pictures, for a browser",
+	  "HTML with memory by cache, who shares slots with whom, violations by time,\n"
+	  "lifetimes, and what hslab is attached to. It needs no other file and no script.\n"
+	  "Who is not root gets less; the page says what is missing. Without -o: to the\n"
+	  "standard output, if that is no terminal." },
 	{ "save", cmd_save, "FILE", "write all policies to an hslab.conf",
 	  "And what hslab is attached to. FILE may be - for the standard output." },
 	{ "apply", cmd_apply, "[--cache NAME] [FILE...]",
@@ -136,15 +141,18 @@ static const struct command *find_command(const char *name)
 static void set_root(const char *root)
 {
 	/* kept until the end */
-	static char *sysfs, *debugfs, *conf;
+	static char *sysfs, *debugfs, *proc, *conf;
 
 	free(sysfs);
 	free(debugfs);
+	free(proc);
 	free(conf);
 	sysfs = tree_path(root, "sys/kernel/hslab");
 	debugfs = tree_path(root, "sys/kernel/debug/hslab");
+	proc = tree_path(root, "proc");
 	conf = tree_path(root, "etc/hslab");
 	tree_conf = conf;
+	tree_proc = proc;
 	tree_sysfs = sysfs;
 	tree_debugfs = debugfs;
 }

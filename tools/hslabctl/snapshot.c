@@ -151,6 +151,16 @@ json_t *snapshot(const char *pattern)
 	return root;
 }
 
+/* A copy whose members come in the order of their names. */
+json_t *json_sorted(const json_t *object)
+{
+	char *text = json_dumps(object, JSON_SORT_KEYS);
+	json_t *copy = json_loads(text, 0, NULL);
+
+	free(text);
+	return copy;
+}
+
 /* Violations that a cache has found; -1 when they cannot be read. */
 long long snapshot_faults(const json_t *cache)
 {

@@ -14,6 +14,7 @@
 
 const char *tree_sysfs = "/sys/kernel/hslab";
 const char *tree_debugfs = "/sys/kernel/debug/hslab";
+const char *tree_proc = "/proc";
 const char *tree_conf = "/etc/hslab";
 
 bool tree_exists(void)

@@ -68,6 +68,10 @@ is "complete the cache of --cache" "$(complete_words hslabctl apply --cache h)" 
 is "complete a file" "$(cd "$tools" && complete_words hslabctl apply ma)" "man"
 is "complete the option of prometheus" "$(complete_words hslabctl prometheus '')" "-o"
 is "complete its file" "$(cd "$tools" && complete_words hslabctl prometheus -o ma)" "man"
+is "complete the option of report, and its file" \
+	"$(cd "$tools" && complete_words hslabctl report '' && complete_words hslabctl report -o ma)" \
+	"-o
+man"
 
 if ! command -v zsh >/dev/null; then
 	skip "completion of zsh" "there is no zsh here"
@@ -100,4 +104,7 @@ is "zsh: complete the cache of --cache" "$(offer hslabctl apply --cache h)" "hsl
 is "zsh: complete a file" "$(offer hslabctl apply ma)" "files"
 is "zsh: complete the option of prometheus" "$(offer hslabctl prometheus '')" "-o"
 is "zsh: complete its file" "$(offer hslabctl prometheus -o ma)" "files"
+is "zsh: complete the option of report, and its file" \
+	"$(offer hslabctl report -; offer hslabctl report -o ma)" "-o
+files"
 ktap_end
