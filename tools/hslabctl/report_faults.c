@@ -177,7 +177,21 @@ static char *counter_of(const char *kind)
 	return file;
 }
 
-/* Reports of caches that are gone, or that are not hslab's, each kind once. */
+/* Does a cache, or what hslab is attached to, count such violations, and has it any? */
+static bool is_counted(struct report *report, const char *name, const char *kind)
+{
+	const json_t *attached = json_object_get(report->root, "attached");
+	const json_t *cache = json_object_get(report->caches, name);
+	const json_t *other = json_object_get(attached, name);
+	char *file = counter_of(kind);
+	bool is = count_of(json_object_get(cache, "stats"), file) ||
+		  count_of(json_object_get(other, "stats"), file);
+
+	free(file);
+	return is;
+}
+
+/* Reports of caches that are gone, or detached, each kind once. */
 static void print_uncounted(struct report *report)
 {
 	size_t i, j;
@@ -185,24 +199,21 @@ static void print_uncounted(struct report *report)
 	for (i = 0; i < json_array_size(report->faults); i++) {
 		const char *name = word_of(fault_at(report, i), "cache");
 		const char *kind = word_of(fault_at(report, i), "kind");
-		char *file = counter_of(kind);
-		const json_t *cache = json_object_get(report->caches, name);
 
 		for (j = 0; j < i; j++)
 			if (is_of(fault_at(report, j), name, kind))
 				break;
-		if (j == i && !count_of(json_object_get(cache, "stats"), file))
+		if (j == i && !is_counted(report, name, kind))
 			print_count(report, name, kind, -1);
-		free(file);
 	}
 }
 
-static void print_counted(struct report *report)
+static void print_counted(struct report *report, json_t *caches)
 {
 	const char *name, *key;
 	json_t *cache, *value;
 
-	json_object_foreach(report->caches, name, cache) {
+	json_object_foreach(caches, name, cache) {
 		json_object_foreach(json_object_get(cache, "stats"), key, value) {
 			char kind[UNIT_LEN], *at;
 
@@ -224,7 +235,8 @@ static void print_counts(struct report *report)
 	report_scroll(report, "Violations by cache and kind");
 	html(report->out, "<table><thead><tr><th>cache</th><th class=\"text\">kind\n"
 	     "</th><th>violations</th><th>reports below</th></tr></thead>\n<tbody>");
-	print_counted(report);
+	print_counted(report, report->caches);
+	print_counted(report, json_object_get(report->root, "attached"));
 	print_uncounted(report);
 	html(report->out, "</tbody></table>");
 	report_scroll_end(report);

@@ -156,7 +156,13 @@ is "violations by cache and kind" \
 	"$(stat_of provoke faults_double_free) $(grep -c 'double-free in cache provoke,' "$debug/faults")"
 is "and those of what hslab is attached to" \
 	"$(at "//section[@id='faults']//tr[th='attached-victim'][td='write-after-free']/td//text()" |
-		paste -s -d ,)" "write-after-free,not counted,1"
+		paste -s -d ,)" "write-after-free,1,1"
+copy detached
+rm -r "$TREE/sys/kernel/hslab/attached/attached-victim"
+page "$TREE" "$dir/detached.html"
+is "and of what it is detached from, whose counts are gone" \
+	"$(at "//section[@id='faults']//tr[th='attached-victim'][td='write-after-free']/td//text()" \
+		"$dir/detached.html" | paste -s -d ,)" "write-after-free,not counted,1"
 
 lifetimes=$debug/caches/load-own/lifetimes
 is "lifetimes: a column for each line" \
