@@ -164,7 +164,8 @@ is "not root: show" "$(row -A 9 '^  stats')" "  stats:
 $counts
 status 0"
 by_nobody prometheus
-is "not root: prometheus" "$(row -v -e '^#' -e '^status')" "$counts"
+is "not root: prometheus" "$VALUE" "hslabctl: prometheus: counts are for root alone
+status 2"
 by_nobody top -b -n 1
 is "not root: top" "$VALUE" "hslabctl: top: counts are for root alone
 status 2"
