@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <term.h>
 #include <unistd.h>
 
 #include "top.h"
@@ -137,6 +138,13 @@ int screen_run(struct top *top)
 	if (!screen) {
 		complain("top: unknown terminal '%s'; did you mean top -b?",
 			 getenv("TERM") ? getenv("TERM") : "");
+		return EXIT_USAGE;
+	}
+	if (!tigetstr("cup")) {
+		endwin();
+		delscreen(screen);
+		complain("top: terminal '%s' cannot place text; did you mean top -b?",
+			 getenv("TERM"));
 		return EXIT_USAGE;
 	}
 	sigaction(SIGHUP, &act, NULL);

@@ -138,4 +138,14 @@ tmux -S "$dir/tmux" resize-window -x 100 -y 10
 screen_has "100x10: the name has room" '^a-name-that-is-longer-than-its-column  *0 '
 keys q
 screen_has "q ends it" '^status 0$'
+
+for terminal in dumb nosuch; do
+	said=$(TERM=$terminal script -qec "'$ctl' --root '$dir/tree' top" /dev/null </dev/null |
+		grep -a -o 'hslabctl: .*top -b?')
+	case $terminal in
+	dumb)	why="terminal 'dumb' cannot place text" ;;
+	*)	why="unknown terminal '$terminal'" ;;
+	esac
+	is "TERM=$terminal" "$said" "hslabctl: top: $why; did you mean top -b?"
+done
 ktap_end
