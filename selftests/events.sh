@@ -195,7 +195,7 @@ changed()
 
 uevent_cases()
 {
-	unload hslab_provoke hslab
+	unload_soon hslab_provoke hslab
 	listen
 	fresh hslab_provoke
 	hears "a new cache" \
@@ -253,7 +253,7 @@ uevent_cases()
 	insmod "$MODULES/hslab_provoke.ko"
 	: >$UEVENTS
 	quietly provoke foreign provoke 50
-	unload hslab_provoke hslab
+	unload_soon hslab_provoke hslab
 	hears "unload: the last one is sent" \
 		"change /module/hslab module kind=invalid-free cache=provoke other= nr=50 missed=0"
 	is "unload: all are" "$(changed 'kind=invalid-free cache=provoke ')" 50

@@ -135,10 +135,17 @@ unload()
 	done
 }
 
+# unload_soon MODULE...: hslab lets go of itself a moment after the last object of a
+# destroyed cache has come home.
+unload_soon()
+{
+	within 10000 unload "$@" 2>/dev/null
+}
+
 # fresh [MODULE...]: load hslab anew, and these.
 fresh()
 {
-	if ! unload $TEST_MODULES hslab || ! insmod "$MODULES/hslab.ko"; then
+	if ! unload_soon $TEST_MODULES hslab || ! insmod "$MODULES/hslab.ko"; then
 		not_ok "load hslab"
 		ktap_end
 	fi

@@ -8,7 +8,7 @@
 ROUNDS=${HSLAB_ROUNDS:-20}
 
 ktap_begin
-unload $TEST_MODULES hslab
+unload_soon $TEST_MODULES hslab
 
 # What hslab has left: nothing, in VALUE
 leavings()

@@ -106,7 +106,7 @@ is "nothing written changes nothing" "$(rules)" "a zero=1"
 #
 # The module parameter
 #
-unload hslab_provoke hslab
+unload_soon hslab_provoke hslab
 log_mark
 result=$(insmod $MODULES/hslab.ko 'rules="*2 x=1"' 2>&1)
 is "a wrong one does not load" \
