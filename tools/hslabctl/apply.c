@@ -12,15 +12,10 @@ static int conf_write(const char *folder, const char *const values[NR_POLICIES])
 {
 	int i, err = 0;
 
-	for (i = 0; i < NR_POLICIES; i++) {
-		char *path;
-
-		if (!values[i])
-			continue;
-		path = tree_path(tree_sysfs, "%s/%s", folder, policies[i].name);
-		err |= tree_write(path, values[i]);
-		free(path);
-	}
+	for (i = 0; i < NR_POLICIES; i++)
+		if (values[i])
+			err |= tree_write(values[i], "%s/%s", folder,
+					  policies[i].name);
 	return err;
 }
 

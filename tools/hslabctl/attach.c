@@ -24,14 +24,9 @@ bool can_attach(void)
 	return can;
 }
 
-static char *attached_path(const char *name, const char *file)
-{
-	return tree_path(tree_sysfs, "attached/%s/%s", name, file);
-}
-
 static bool is_attached(const char *name)
 {
-	char *path = attached_path(name, "mode");
+	char *path = tree_path(tree_sysfs, "attached/%s/mode", name);
 	bool is = tree_is_name(name) && !access(path, F_OK);
 
 	free(path);
@@ -49,22 +44,13 @@ static bool must_be_attached(const char *name)
 }
 
 /* Has it such a policy already? Words are in small letters alone. */
-static bool is_set(const char *path, const char *value)
+static bool is_set(const char *name, const char *policy, const char *value)
 {
-	char *text = tree_read(path);
+	char *text = tree_read_at(tree_sysfs, "attached/%s/%s", name, policy);
 	bool is = text && !strcasecmp(text, value);
 
 	free(text);
 	return is;
-}
-
-static int attach_to(const char *name)
-{
-	char *path = tree_path(tree_sysfs, "attach");
-	int err = tree_write(path, name);
-
-	free(path);
-	return err;
 }
 
 /*
@@ -75,15 +61,12 @@ int attach_apply(const char *name, const char *const values[NR_ATTACH_POLICIES])
 {
 	int i, err = 0;
 
-	if (!is_attached(name) && attach_to(name))
+	if (!is_attached(name) && tree_write(name, "attach"))
 		return -1;
-	for (i = 0; i < NR_ATTACH_POLICIES; i++) {
-		char *path = attached_path(name, attach_policies[i].name);
-
-		if (values[i] && !is_set(path, values[i]))
-			err |= tree_write(path, values[i]);
-		free(path);
-	}
+	for (i = 0; i < NR_ATTACH_POLICIES; i++)
+		if (values[i] && !is_set(name, attach_policies[i].name, values[i]))
+			err |= tree_write(values[i], "attached/%s/%s", name,
+					  attach_policies[i].name);
 	return err;
 }
 
@@ -93,14 +76,12 @@ static int write_attached(const char *name, const struct setting *settings,
 {
 	int policy, i, err = 0;
 
-	for (policy = 0; policy < NR_ATTACH_POLICIES; policy++) {
-		char *path = attached_path(name, attach_policies[policy].name);
-
+	for (policy = 0; policy < NR_ATTACH_POLICIES; policy++)
 		for (i = 0; i < nr; i++)
 			if (settings[i].policy == policy)
-				err |= tree_write(path, settings[i].value);
-		free(path);
-	}
+				err |= tree_write(settings[i].value,
+						  "attached/%s/%s", name,
+						  attach_policies[policy].name);
 	return err ? EXIT_REFUSED : EXIT_OK;
 }
 
@@ -120,7 +101,7 @@ int cmd_attach(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!can_attach())
 		status = EXIT_NONE;
-	else if (!attach_to(argv[1]))
+	else if (!tree_write(argv[1], "attach"))
 		status = write_attached(argv[1], settings, argc - 2);
 	settings_free(settings, argc - 2);
 	return status;
@@ -129,9 +110,6 @@ int cmd_attach(int argc, char **argv)
 /* Write 1 to a file of what is attached. */
 static int tell_attached(int argc, char **argv, const char *file)
 {
-	char *path;
-	int status;
-
 	if (argc != 2) {
 		complain("%s takes one name that attached shows", argv[0]);
 		return EXIT_USAGE;
@@ -140,10 +118,8 @@ static int tell_attached(int argc, char **argv, const char *file)
 		return EXIT_NONE;
 	if (!must_be_attached(argv[1]))
 		return EXIT_USAGE;
-	path = attached_path(argv[1], file);
-	status = tree_write(path, "1") ? EXIT_REFUSED : EXIT_OK;
-	free(path);
-	return status;
+	return tree_write("1", "attached/%s/%s", argv[1], file) ? EXIT_REFUSED :
+								  EXIT_OK;
 }
 
 int cmd_detach(int argc, char **argv)
@@ -163,12 +139,11 @@ static void print_attached(const char *name)
 
 	printf("%s", name);
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		char *path = attached_path(name, files[i]);
-		char *text = tree_read(path);
+		char *text = tree_read_at(tree_sysfs, "attached/%s/%s", name,
+					  files[i]);
 
 		printf(" %s=%s", files[i], text ? text : "-");
 		free(text);
-		free(path);
 	}
 	putchar('\n');
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reports in /sys/kernel/debug/hslab/faults, taken apart. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,14 +87,14 @@ static json_t *parse_report(double seconds, const char *text, size_t len)
  */
 json_t *faults_read(void)
 {
-	char *path = tree_path(tree_debugfs, "faults"), *text = tree_read(path);
+	char *text = tree_read_at(tree_debugfs, "faults");
 	double seconds, following = 0;
-	json_t *faults = NULL;
 	char *at, *next;
-	int err = errno;
+	json_t *faults;
 
-	if (text)
-		faults = json_array();
+	if (!text)
+		return NULL;
+	faults = json_array();
 	for (at = next_report(text, &seconds); at; at = next) {
 		size_t len;
 
@@ -106,7 +105,5 @@ json_t *faults_read(void)
 		seconds = following;
 	}
 	free(text);
-	free(path);
-	errno = err;
 	return faults;
 }

@@ -40,7 +40,10 @@ bool tree_is_name(const char *name);
 char *tree_path(const char *base, const char *fmt, ...)
 	__printf(2, 3);
 char *tree_read(const char *path);
-int tree_write(const char *path, const char *value);
+char *tree_read_at(const char *base, const char *fmt, ...)
+	__printf(2, 3);
+int tree_write(const char *value, const char *fmt, ...)
+	__printf(2, 3);
 char **tree_folders(const char *where, const char *pattern, size_t *nr);
 char **tree_caches(const char *pattern, size_t *nr);
 void tree_free_names(char **names, size_t nr);

@@ -69,9 +69,8 @@ void report_scroll_end(struct report *report)
 /* The first line of a file of /proc; to be freed. */
 static char *proc_line(const char *file)
 {
-	char *path = tree_path(tree_proc, "%s", file), *text = tree_read(path);
+	char *text = tree_read_at(tree_proc, "%s", file);
 
-	free(path);
 	if (text)
 		text[strcspn(text, "\n")] = '\0';
 	return text;

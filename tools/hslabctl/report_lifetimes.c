@@ -25,10 +25,11 @@ static double bucket_seconds(int bucket)
 /* The lines "LOW ns: COUNT" of the kernel; 0, -1 with errno, or 1 when it has none. */
 static int lifetimes_read(struct lifetimes *lifetimes, const char *name)
 {
-	char *path = tree_path(tree_debugfs, "caches/%s/lifetimes", name);
-	char *text = tree_read(path), *next = text;
-	int err = errno;
+	char *text = tree_read_at(tree_debugfs, "caches/%s/lifetimes", name);
+	char *next = text;
 
+	if (!text)
+		return -1;
 	*lifetimes = (struct lifetimes){ .name = name, .low = BUCKETS, .high = -1 };
 	while (next && *next) {
 		unsigned long long low;
@@ -44,10 +45,6 @@ static int lifetimes_read(struct lifetimes *lifetimes, const char *name)
 		lifetimes->low = i < lifetimes->low ? i : lifetimes->low;
 		lifetimes->high = i > lifetimes->high ? i : lifetimes->high;
 	}
-	free(path);
-	errno = err;
-	if (!text)
-		return -1;
 	free(text);
 	return lifetimes->sum ? 0 : 1;
 }

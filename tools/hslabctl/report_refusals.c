@@ -9,15 +9,16 @@
 
 #define NAMED	3	/* caches; of more there is the number */
 
-/* What /sys/kernel/debug/hslab/caches/<name>/merge says: reason -> names. */
+/* What /sys/kernel/debug/hslab/caches/<name>/merge says, reason -> names; NULL with errno. */
 static json_t *refusals_read(const char *name)
 {
-	char *path = tree_path(tree_debugfs, "caches/%s/merge", name);
-	char *text = tree_read(path), *next = text;
-	json_t *reasons = text ? json_object() : NULL;
-	int err = errno;
+	char *text = tree_read_at(tree_debugfs, "caches/%s/merge", name);
+	char *next = text;
+	json_t *reasons;
 
-	free(path);
+	if (!text)
+		return NULL;
+	reasons = json_object();
 	while (next && *next) {
 		char *line = strsep(&next, "\n");
 		char *reason = strrchr(line, ':');	/* no reason has one */
@@ -35,7 +36,6 @@ static json_t *refusals_read(const char *name)
 		json_array_append_new(names, json_string(line));
 	}
 	free(text);
-	errno = err;
 	return reasons;
 }
 

@@ -114,13 +114,11 @@ static void store_slab(struct stores *stores, char *line)
 
 static void stores_of_slabinfo(struct stores *stores)
 {
-	char *path = tree_path(tree_proc, "slabinfo");
-	char *text = tree_read(path), *next = text;
+	char *text = tree_read_at(tree_proc, "slabinfo"), *next = text;
 
 	while (next && *next)
 		store_slab(stores, strsep(&next, "\n"));
 	free(text);
-	free(path);
 }
 
 static int store_compare(const void *a, const void *b)

@@ -13,12 +13,10 @@
 /* Is it the name of a cache of hslab's own, which cannot come once more? */
 static bool is_internal(const char *name)
 {
-	char *path = tree_path(tree_sysfs, "caches/%s/owner", name);
-	char *owner = tree_read(path);
+	char *owner = tree_read_at(tree_sysfs, "caches/%s/owner", name);
 	bool is = owner && !strcmp(owner, "hslab");
 
 	free(owner);
-	free(path);
 	return is;
 }
 
@@ -51,15 +49,6 @@ static char *rules_text(const struct conf *conf)
 	return text;
 }
 
-static int rules_write(const char *text)
-{
-	char *path = tree_path(tree_sysfs, "rules");
-	int err = tree_write(path, text);
-
-	free(path);
-	return err;
-}
-
 /* Caches to come get theirs from the kernel, which has room for so many bytes. */
 int rules_apply(const struct conf *conf)
 {
@@ -70,7 +59,7 @@ int rules_apply(const struct conf *conf)
 	if (!room)
 		complain("note: no room for rules of %zu bytes (%u): udev is to set new caches",
 			 strlen(text), RULES_MAX);
-	err = rules_write(room ? text : "\n");
+	err = tree_write(room ? text : "\n", "rules");
 	free(text);
 	return err;
 }
@@ -120,7 +109,7 @@ static int rules_set(char **lines, int nr)
 			 RULES_MAX);
 		status = EXIT_USAGE;
 	}
-	if (!status && rules_write(text))
+	if (!status && tree_write(text, "rules"))
 		status = EXIT_REFUSED;
 	free(text);
 	conf_free(&conf);

@@ -33,13 +33,9 @@ static int write_settings(const char *folder, const struct setting *settings,
 {
 	int i, err = 0;
 
-	for (i = 0; i < nr; i++) {
-		char *path = tree_path(tree_sysfs, "%s/%s", folder,
-				       policies[settings[i].policy].name);
-
-		err |= tree_write(path, settings[i].value);
-		free(path);
-	}
+	for (i = 0; i < nr; i++)
+		err |= tree_write(settings[i].value, "%s/%s", folder,
+				  policies[settings[i].policy].name);
 	return err;
 }
 
@@ -137,7 +133,7 @@ int cmd_profile(int argc, char **argv)
 {
 	const char *which = argc == 3 ? argv[1] : "all";
 	struct setting setting;
-	char *text, *wrong, *path;
+	char *text, *wrong;
 	int status;
 
 	if (argc != 2 && argc != 3) {
@@ -159,10 +155,8 @@ int cmd_profile(int argc, char **argv)
 	} else if (strcmp(which, "all")) {
 		status = set_matching(which, &setting, 1);
 	} else {
-		path = tree_path(tree_sysfs, "profile");
-		status = tree_write(path, setting.value) ? EXIT_REFUSED :
+		status = tree_write(setting.value, "profile") ? EXIT_REFUSED :
 			 EXIT_OK;
-		free(path);
 	}
 	free(setting.value);
 	return status;
@@ -181,23 +175,15 @@ int cmd_scrub(int argc, char **argv)
 	if (!tree_present())
 		return EXIT_NONE;
 	names = matching(argc == 2 ? argv[1] : "all", &nr);
-	for (i = 0; i < nr; i++) {
-		char *path = tree_path(tree_sysfs, "caches/%s/scrub", names[i]);
-
-		err |= tree_write(path, "1");
-		free(path);
-	}
+	for (i = 0; i < nr; i++)
+		err |= tree_write("1", "caches/%s/scrub", names[i]);
 	tree_free_names(names, nr);
 	return !nr ? EXIT_USAGE : err ? EXIT_REFUSED : EXIT_OK;
 }
 
 static int write_top(const char *file)
 {
-	char *path = tree_path(tree_sysfs, "%s", file);
-	int err = tree_write(path, "1");
-
-	free(path);
-	return err ? EXIT_REFUSED : EXIT_OK;
+	return tree_write("1", "%s", file) ? EXIT_REFUSED : EXIT_OK;
 }
 
 int cmd_purge(int argc, char **argv)

@@ -36,19 +36,26 @@ bool tree_present(void)
 	return present;
 }
 
+static char *tree_vpath(const char *base, const char *fmt, va_list args)
+{
+	char *rest, *path;
+
+	if (vasprintf(&rest, fmt, args) < 0 ||
+	    asprintf(&path, "%s/%s", base, rest) < 0)
+		abort();
+	free(rest);
+	return path;
+}
+
 /* The path of a file below @base; to be freed. */
 char *tree_path(const char *base, const char *fmt, ...)
 {
-	char *rest, *path;
 	va_list args;
-	int len;
+	char *path;
 
 	va_start(args, fmt);
-	len = vasprintf(&rest, fmt, args);
+	path = tree_vpath(base, fmt, args);
 	va_end(args);
-	if (len < 0 || asprintf(&path, "%s/%s", base, rest) < 0)
-		abort();
-	free(rest);
 	return path;
 }
 
@@ -85,6 +92,23 @@ char *tree_read(const char *path)
 	return text;
 }
 
+/* As tree_read(), of a file below @base. */
+char *tree_read_at(const char *base, const char *fmt, ...)
+{
+	va_list args;
+	char *path, *text;
+	int err;
+
+	va_start(args, fmt);
+	path = tree_vpath(base, fmt, args);
+	va_end(args);
+	text = tree_read(path);
+	err = errno;
+	free(path);
+	errno = err;
+	return text;
+}
+
 /* Say what the kernel has logged about hslab since @kmsg was opened at its end. */
 static void tree_say_log(int kmsg)
 {
@@ -103,12 +127,17 @@ static void tree_say_log(int kmsg)
 	}
 }
 
-/* Write a value; 0, or -1 after saying which file refused it, and why. */
-int tree_write(const char *path, const char *value)
+/* Write a value to a file of sysfs; 0, or -1 after saying what was refused, and why. */
+int tree_write(const char *value, const char *fmt, ...)
 {
 	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	int fd, err = 0;
+	va_list args;
+	char *path;
 
+	va_start(args, fmt);
+	path = tree_vpath(tree_sysfs, fmt, args);
+	va_end(args);
 	if (kmsg >= 0)
 		lseek(kmsg, 0, SEEK_END);
 	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -124,6 +153,7 @@ int tree_write(const char *path, const char *value)
 	}
 	if (kmsg >= 0)
 		close(kmsg);
+	free(path);
 	return err ? -1 : 0;
 }
 
