@@ -66,7 +66,7 @@ static void conf_setting(struct conf *conf, struct rule *rule, const char *word,
 }
 
 /* Where in @text one of @letters is, or its end; a backslash hides what is after it. */
-static char *conf_span(char *text, const char *letters)
+char *conf_span(char *text, const char *letters)
 {
 	while (*text && !strchr(letters, *text))
 		text += 1 + (*text == '\\' && !strchr("\r\n", text[1]));

@@ -24,6 +24,7 @@ int conf_read_all(struct conf *conf, int nr, char **files);
 void conf_line(struct conf *conf, char *text, const char *file,
 	       unsigned int line);
 void conf_free(struct conf *conf);
+char *conf_span(char *text, const char *letters);
 void pattern_print(FILE *out, const char *pattern, size_t len,
 		   const char *letters);
 bool rule_matches(const struct rule *rule, enum kind kind, const char *name);
@@ -31,6 +32,7 @@ void conf_find(const struct conf *conf, enum kind kind, const char *name,
 	       const char **values, size_t nr);
 
 /* rules.c */
+char *rules_read(void);
 int rules_apply(const struct conf *conf);
 
 #endif /* CONF_H */

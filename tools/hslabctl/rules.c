@@ -64,18 +64,24 @@ int rules_apply(const struct conf *conf)
 	return err;
 }
 
-static int rules_show(void)
+/* What the kernel has, to be freed; NULL after saying why it cannot be read. */
+char *rules_read(void)
 {
-	char *path = tree_path(tree_sysfs, "rules");
-	char *text = tree_read(path);
+	char *text = tree_read_at(tree_sysfs, "rules");
 
 	if (!text)
-		complain("%s: %s", path, strerror(errno));
-	else if (*text)
-		puts(text);
-	free(path);
+		complain("%s/rules: %s", tree_sysfs, strerror(errno));
+	return text;
+}
+
+static int rules_show(void)
+{
+	char *text = rules_read();
+
 	if (!text)
 		return EXIT_REFUSED;
+	if (*text)
+		puts(text);
 	free(text);
 	return EXIT_OK;
 }

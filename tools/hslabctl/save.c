@@ -40,19 +40,11 @@ static char *escaped(const char *name)
 	return text;
 }
 
-/* Where the name of a rule ends */
-static const char *rule_end(const char *rule)
+/* Is the pattern of a rule one of these caches alone, which have a line each? */
+static bool is_of_one(const char *rule, size_t len, char *const *names, size_t nr)
 {
-	while (*rule && *rule != ' ')
-		rule += 1 + (*rule == '\\' && rule[1]);
-	return rule;
-}
-
-/* Is a rule for one of these caches alone, which have a line each? */
-static bool is_of_one(const char *rule, char *const *names, size_t nr)
-{
-	size_t i, len = rule_end(rule) - rule;
 	bool is = false;
+	size_t i;
 
 	for (i = 0; i < nr && !is; i++) {
 		char *name = escaped(names[i]);
@@ -66,27 +58,23 @@ static bool is_of_one(const char *rule, char *const *names, size_t nr)
 /* What caches to come start with. It does not matter any more for those that are there. */
 static int save_rules(FILE *out)
 {
-	char *path = tree_path(tree_sysfs, "rules"), *rest = NULL, *rule;
-	char *text = tree_read(path);
+	char *text = rules_read(), *rest = NULL, *rule;
 	char **names;
 	size_t nr;
 
-	if (!text) {
-		complain("%s: %s", path, strerror(errno));
-		free(path);
+	if (!text)
 		return -1;
-	}
-	free(path);
 	names = tree_caches("*", &nr);
 	for (rule = strtok_r(text, "\n", &rest); rule;
 	     rule = strtok_r(NULL, "\n", &rest)) {
-		const char *end = rule_end(rule);
+		const char *end = conf_span(rule, " ");
+		size_t len = end - rule;
 
-		if (is_of_one(rule, names, nr))
+		if (is_of_one(rule, len, names, nr))
 			continue;
-		if (is_word(rule, end - rule))
+		if (is_word(rule, len))
 			putc('\\', out);
-		pattern_print(out, rule, end - rule, "#=");
+		pattern_print(out, rule, len, "#=");
 		fprintf(out, "%s\n", end);
 	}
 	tree_free_names(names, nr);
@@ -128,7 +116,6 @@ static int save_folders(FILE *out, const char *where, const char *word,
 	names = tree_folders(where, "*", &nr);
 	for (i = 0; i < nr && !err; i++) {
 		char *folder = tree_path(where, "%s", names[i]);
-
 		char *name = escaped(names[i]);
 
 		fprintf(out, "%s%s", word, name);
