@@ -54,6 +54,18 @@ void report_missing(struct report *report, const char *what, int err)
 	report->nr_missing++;
 }
 
+/* A bar with a name before it and its value behind it. */
+void report_bar(struct report *report, const struct bar *bar)
+{
+	html(report->out, "<div class=\"bar-row\"><span class=\"name\">%s</span>\n"
+	     "<span class=\"size\">", bar->name);
+	bar->print(report->out, bar->value);
+	html(report->out, "</span>");
+	svg_bar(report->out, bar->label, bar->segments, bar->nr, bar->scale,
+		bar->below);
+	html(report->out, "</div>\n");
+}
+
 /* What is too wide for a small screen is moved in a frame of its own. */
 void report_scroll(struct report *report, const char *label)
 {

@@ -76,6 +76,16 @@ extern const char report_style[];
 long long count_of(const json_t *folder, const char *name);
 const char *word_of(const json_t *folder, const char *name);
 void report_missing(struct report *report, const char *what, int err);
+struct bar {
+	const char *name, *label;
+	const struct segment *segments;
+	size_t nr;
+	long long scale, below;		/* as for svg_bar() */
+	void (*print)(FILE *out, long long value);
+	long long value;		/* beside it */
+};
+
+void report_bar(struct report *report, const struct bar *bar);
 void report_scroll(struct report *report, const char *label);
 void report_scroll_end(struct report *report);
 

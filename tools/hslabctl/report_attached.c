@@ -46,12 +46,11 @@ static void print_frees(struct report *report, const char *name,
 		 unit_count(b, frees - filled));
 	if (asprintf(&label, "%s: %s, %s", name, texts[0], texts[1]) < 0)
 		abort();
-	html(report->out, "<div class=\"bar-row\"><span class=\"name\">%s</span>\n"
-	     "<span class=\"size\">", name);
-	html_count(report->out, frees);
-	html(report->out, "</span>");
-	svg_bar(report->out, label, segments, ARRAY_SIZE(segments), scale, 0);
-	html(report->out, "</div>\n");
+	report_bar(report, &(struct bar){
+		.name = name, .label = label, .segments = segments,
+		.nr = ARRAY_SIZE(segments), .scale = scale,
+		.print = html_count, .value = frees,
+	});
 	free(label);
 }
 

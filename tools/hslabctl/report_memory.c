@@ -81,6 +81,11 @@ static void print_bar(struct report *report, const struct usage *usage,
 		usage->cached, usage->quarantine };
 	char texts[ARRAY_SIZE(classes)][2 * UNIT_LEN], size[UNIT_LEN];
 	struct segment segments[ARRAY_SIZE(classes)];
+	struct bar bar = {
+		.name = usage->name, .segments = segments,
+		.nr = ARRAY_SIZE(classes), .scale = scale,
+		.below = usage->pinned, .print = html_bytes, .value = usage->sum,
+	};
 	char *label;
 	size_t i;
 
@@ -93,13 +98,8 @@ static void print_bar(struct report *report, const struct usage *usage,
 		     texts[0], texts[1], texts[2], texts[3],
 		     unit_bytes(size, usage->pinned)) < 0)
 		abort();
-	html(report->out, "<div class=\"bar-row\"><span class=\"name\">%s</span>\n"
-	     "<span class=\"size\">", usage->name);
-	html_bytes(report->out, usage->sum);
-	html(report->out, "</span>");
-	svg_bar(report->out, label, segments, ARRAY_SIZE(classes), scale,
-		usage->pinned);
-	html(report->out, "</div>\n");
+	bar.label = label;
+	report_bar(report, &bar);
 	free(label);
 }
 

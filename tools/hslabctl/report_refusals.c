@@ -122,12 +122,10 @@ static void print_pair(struct report *report, const struct sum *sum,
 		unit_count(count, sum->nr), sum->nr
 	};
 
-	html(report->out, "<div class=\"bar-row\"><span class=\"name\">%s</span>\n"
-	     "<span class=\"size\">", sum->reason);
-	html_count(report->out, sum->nr);
-	html(report->out, "</span>");
-	svg_bar(report->out, sum->reason, &segment, 1, most, 0);
-	html(report->out, "</div>\n");
+	report_bar(report, &(struct bar){
+		.name = sum->reason, .label = sum->reason, .segments = &segment,
+		.nr = 1, .scale = most, .print = html_count, .value = sum->nr,
+	});
 }
 
 static void print_pairs(struct report *report, json_t *pairs)
