@@ -230,24 +230,24 @@ static void print_counted(struct report *report, json_t *caches)
 	}
 }
 
-static void print_counts(struct report *report)
+static void print_counts(struct report *report, json_t *attached)
 {
 	report_scroll(report, "Violations by cache and kind");
 	html(report->out, "<table><thead><tr><th>cache</th><th class=\"text\">kind\n"
 	     "</th><th>violations</th><th>reports below</th></tr></thead>\n<tbody>");
 	print_counted(report, report->caches);
-	print_counted(report, json_object_get(report->root, "attached"));
+	print_counted(report, attached);
 	print_uncounted(report);
 	html(report->out, "</tbody></table>");
 	report_scroll_end(report);
 }
 
-static bool any_counts(struct report *report)
+static bool any_counts(json_t *caches)
 {
 	const char *name;
 	json_t *cache;
 
-	json_object_foreach(report->caches, name, cache)
+	json_object_foreach(caches, name, cache)
 		if (snapshot_faults(cache) > 0)
 			return true;
 	return false;
@@ -256,6 +256,7 @@ static bool any_counts(struct report *report)
 /* The violations by time, by cache and kind, and the kernel's reports of them. */
 void report_faults(struct report *report)
 {
+	json_t *attached = json_object_get(report->root, "attached");
 	long long nr = count_of(report->root, "faults");
 	size_t nr_reports = json_array_size(report->faults);
 
@@ -276,8 +277,8 @@ void report_faults(struct report *report)
 		     "no more than %d reports.</p>\n", nr_reports, KEPT);
 		print_time_line(report);
 	}
-	if (nr_reports || any_counts(report))
-		print_counts(report);
+	if (nr_reports || any_counts(report->caches) || any_counts(attached))
+		print_counts(report, attached);
 	if (nr_reports)
 		print_reports(report);
 }

@@ -157,6 +157,15 @@ is "violations by cache and kind" \
 is "and those of what hslab is attached to" \
 	"$(at "//section[@id='faults']//tr[th='attached-victim'][td='write-after-free']/td//text()" |
 		paste -s -d ,)" "write-after-free,1,1"
+copy uncounted
+rm "$FAULTS"
+for file in "$CACHES"/*/stats/faults_*; do
+	echo 0 >"$file"
+done
+page "$TREE" "$dir/uncounted.html"
+is "and those alone, without reports" \
+	"$(at "//section[@id='faults']//tr[th and td]/*//text()" "$dir/uncounted.html" |
+		paste -s -d ,)" "attached-victim,write-after-free,1,not known"
 copy detached
 rm -r "$TREE/sys/kernel/hslab/attached/attached-victim"
 page "$TREE" "$dir/detached.html"
