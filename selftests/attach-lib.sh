@@ -29,18 +29,6 @@ hooks()
 		/sys/kernel/tracing/enabled_functions | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
-# values FOLDER FILE...: in a line
-values()
-{
-	values_folder=$1 values_all=
-	shift
-	for values_file; do
-		get $values_folder/$values_file
-		values_all="$values_all${values_all:+ }$VALUE"
-	done
-	echo "$values_all"
-}
-
 # refuses NAME CACHE WHY LOG: it is not attached to
 refuses()
 {

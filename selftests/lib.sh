@@ -33,6 +33,18 @@ get()
 	IFS= read -r VALUE <"$1" || VALUE=${VALUE:-"(unreadable)"}
 }
 
+# values FOLDER FILE...: in a line
+values()
+{
+	values_folder=$1 values_all=
+	shift
+	for values_file; do
+		get $values_folder/$values_file
+		values_all="$values_all${values_all:+ }$VALUE"
+	done
+	echo "$values_all"
+}
+
 # put FILE VALUE: write a line; the status says whether it was taken.
 put()
 {

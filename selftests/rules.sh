@@ -7,17 +7,6 @@
 
 RULES=$SYS/rules
 
-# policy CACHE POLICY...: their values
-policy()
-{
-	policy_folder=$CACHES/$1
-	shift
-	for policy_name; do
-		get $policy_folder/$policy_name
-		printf '%s ' "$VALUE"
-	done | sed 's/ $//'
-}
-
 # rules [TEXT]: as shown, after TEXT was written, in one piece, as it is for printf
 rules()
 {
@@ -35,13 +24,13 @@ is "none at first" "$(rules)" ""
 #
 rules 'leaks track=1 poison=0x5a\n' >/dev/null
 insmod $MODULES/hslab_leaks.ko early=5
-is "the cache starts with it" "$(policy leaks track poison verify)" "1 0x5a head"
+is "the cache starts with it" "$(values $CACHES/leaks track poison verify)" "1 0x5a head"
 is "its first objects are tracked" \
 	"$(awk '/^ *[0-9]/ { sub(/\+.*/, "", $2); print $1, $2 }' $DBG/caches/leaks/alloc_traces)" \
 	"5 leaks_early"
-is "its first store is the one of its policy" "$(policy leaks stores_draining)" none
+is "its first store is the one of its policy" "$(values $CACHES/leaks stores_draining)" none
 rules 'leaks poison=off\n' >/dev/null
-is "what is there stays as it is" "$(policy leaks poison)" 0x5a
+is "what is there stays as it is" "$(values $CACHES/leaks poison)" 0x5a
 echo home >/sys/kernel/debug/hslab_leaks/run
 rmmod hslab_leaks
 
@@ -51,19 +40,19 @@ provoke-? profile=debug pin=3
 *-b pin=7 pin=8
 provoke-m1 merge=owner pin=5 profile=fast"
 insmod $MODULES/hslab_provoke.ko
-is "a profile" "$(policy provoke profile pin)" "paranoid 4096"
-is "the last one counts" "$(policy provoke-b profile pin poison)" "custom 8 0x6b"
-is "a profile takes the place of what comes before" "$(policy provoke-m1 profile pin)" \
+is "a profile" "$(values $CACHES/provoke profile pin)" "paranoid 4096"
+is "the last one counts" "$(values $CACHES/provoke-b profile pin poison)" "custom 8 0x6b"
+is "a profile takes the place of what comes before" "$(values $CACHES/provoke-m1 profile pin)" \
 	"custom 0"
-is "the creator may still change it" "$(policy provoke-m1 merge verify)" \
+is "the creator may still change it" "$(values $CACHES/provoke-m1 merge verify)" \
 	"group=provoke off"
-is "others have the defaults" "$(policy provoke-odd profile)" balanced
+is "others have the defaults" "$(values $CACHES/provoke-odd profile)" balanced
 
 # What the cache does at a violation is one of them.
 rules 'provoke-b on_violation=warn\n' >/dev/null
 unload hslab_provoke
 insmod $MODULES/hslab_provoke.ko
-is "on_violation" "$(policy provoke-b on_violation)" warn
+is "on_violation" "$(values $CACHES/provoke-b on_violation)" warn
 
 #
 # What is wrong changes nothing
@@ -118,5 +107,5 @@ insmod $MODULES/hslab.ko 'rules="provoke track=1; provoke-? poison=0x77"'
 is "a good one is shown" "$(rules)" "provoke track=1
 provoke-? poison=0x77"
 insmod $MODULES/hslab_provoke.ko
-is "and holds" "$(policy provoke track) $(policy provoke-b poison)" "1 0x77"
+is "and holds" "$(values $CACHES/provoke track) $(values $CACHES/provoke-b poison)" "1 0x77"
 ktap_end

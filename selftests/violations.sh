@@ -217,14 +217,14 @@ is "there is a stack trace" "$(log_since | grep -cE \
 
 # Values only on request.
 SHOW=/sys/module/hslab/parameters/show_values
-values()
+shown()
 {
 	last_report | grep -cE '^hslab:   (expected|found   ) [0-9a-f]{2}( [0-9a-f]{2})*$'
 }
 quietly provoke overflow-nul
-is "values are not shown" "$(values)" 0
+is "values are not shown" "$(shown)" 0
 put $SHOW 1
-is "values are shown with show_values" "$(values)" 2
+is "values are shown with show_values" "$(shown)" 2
 put $SHOW 0
 
 # The console is limited; counters and debugfs are not.
