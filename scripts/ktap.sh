@@ -15,16 +15,13 @@ nr=0 failed=0
 # subshell and ends at its first error. Progress is shown as by run_logged.
 run_test()
 {
-	local name=$1 ticker rc=0
+	local name=$1 rc=0
 	shift
 	nr=$((nr + 1))
-	: >"$tmp/log"
-	tick "$name" "$tmp/log" >&2 &
-	ticker=$!
+	begin_ticking "$name" "$tmp/log"
 	("$@") >"$tmp/log" 2>&1 </dev/null &
 	wait $! || rc=$?
-	kill "$ticker" 2>/dev/null || true
-	wait "$ticker" 2>/dev/null || true
+	end_ticking
 	if [ "$rc" -eq 0 ]; then
 		echo "ok $nr $name"
 	else

@@ -74,6 +74,20 @@ tick()
 	done
 }
 
+# begin_ticking MESSAGE LOG: tick until end_ticking. Sets ticker.
+begin_ticking()
+{
+	: >"$2"
+	tick "$1" "$2" >&2 &
+	ticker=$!
+}
+
+end_ticking()
+{
+	kill "$ticker" 2>/dev/null || true
+	wait "$ticker" 2>/dev/null || true
+}
+
 # run_logged MESSAGE LOG COMMAND...: run COMMAND with its output in LOG and show
 # progress. The tail of LOG is shown when it fails; its status is returned.
 run_logged()
@@ -83,12 +97,9 @@ run_logged()
 	shift 2
 	mkdir -p "$(dirname "$log")"
 	say "$message ..."
-	: >"$log"
-	tick "$message" "$log" >&2 &
-	ticker=$!
+	begin_ticking "$message" "$log"
 	"$@" >"$log" 2>&1 </dev/null || rc=$?
-	kill "$ticker" 2>/dev/null || true
-	wait "$ticker" 2>/dev/null || true
+	end_ticking
 	if [ -t 2 ]; then
 		printf '\033[K' >&2
 	fi
