@@ -348,15 +348,20 @@ static u64 hslab_attach_sum(const struct hslab_attachment *a, size_t offset)
 	return sum;
 }
 
-#define ATTACHED_COUNT(_name)						\
+/* A file of stats/; @_value may say a, the attachment. */
+#define ATTACHED_STAT(_name, _value)					\
 ATTACHED_SHOW(_name)							\
 {									\
-	return sysfs_emit(buf, "%llu\n",				\
-			  hslab_attach_sum(hslab_to_attachment(kobj),	\
-				offsetof(struct hslab_attach_counts, _name))); \
+	struct hslab_attachment *a = hslab_to_attachment(kobj);		\
+									\
+	return sysfs_emit(buf, "%llu\n", (u64)(_value));		\
 }									\
 static struct kobj_attribute hslab_attached_##_name =			\
 	__ATTR(_name, 0400, _name##_show, NULL)
+
+#define ATTACHED_COUNT(_name)						\
+	ATTACHED_STAT(_name, hslab_attach_sum(a,			\
+			offsetof(struct hslab_attach_counts, _name)))
 
 ATTACHED_COUNT(frees);
 ATTACHED_COUNT(bulk);
@@ -364,36 +369,12 @@ ATTACHED_COUNT(filled);
 ATTACHED_COUNT(kfence);
 ATTACHED_COUNT(astray);
 ATTACHED_COUNT(aside);
-
+ATTACHED_STAT(held, hslab_attach_held(a));
+ATTACHED_STAT(swept, READ_ONCE(a->swept));
 /* The kinds that are looked for here; see hslab_attach_quarantine.c. */
-#define ATTACHED_FAULTS(_name, _kind)					\
-ATTACHED_SHOW(faults_##_name)						\
-{									\
-	return sysfs_emit(buf, "%lld\n",				\
-			  atomic64_read(&hslab_to_attachment(kobj)->faults[_kind])); \
-}									\
-static struct kobj_attribute hslab_attached_faults_##_name =		\
-	__ATTR(faults_##_name, 0400, faults_##_name##_show, NULL)
-
-ATTACHED_FAULTS(double_free, HSLAB_DOUBLE_FREE);
-ATTACHED_FAULTS(write_after_free, HSLAB_WRITE_AFTER_FREE);
-
-ATTACHED_SHOW(held)
-{
-	return sysfs_emit(buf, "%lu\n",
-			  hslab_attach_held(hslab_to_attachment(kobj)));
-}
-
-static struct kobj_attribute hslab_attached_held =
-	__ATTR(held, 0400, held_show, NULL);
-
-ATTACHED_SHOW(swept)
-{
-	return sysfs_emit(buf, "%lu\n", READ_ONCE(hslab_to_attachment(kobj)->swept));
-}
-
-static struct kobj_attribute hslab_attached_swept =
-	__ATTR(swept, 0400, swept_show, NULL);
+ATTACHED_STAT(faults_double_free, atomic64_read(&a->faults[HSLAB_DOUBLE_FREE]));
+ATTACHED_STAT(faults_write_after_free,
+	      atomic64_read(&a->faults[HSLAB_WRITE_AFTER_FREE]));
 
 static struct attribute *hslab_attached_stats[] = {
 	&hslab_attached_frees.attr,
